@@ -1,6 +1,6 @@
-"""A simulated AWS account: storage, instances and their metrics over the real wire protocols.
+"""Simulate an AWS account: storage, instances and their metrics, over AWS's real wire protocols.
 
-It is a simulation with known truth, made to score programs that judge storage. It opens nothing but a local port.
+It knows the truth about each resource, so that it can score programs that judge storage. It opens only a local port.
 """
 
 from .account import Account as Account

@@ -1,4 +1,4 @@
-"""`python -m slackwater_simulator`: serve a fleet until told to stop."""
+"""`python -m slackwater_simulator`: serve a fleet until the process is stopped."""
 
 import argparse
 import json
@@ -54,7 +54,7 @@ def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
         own = demo_fleet(seed=options.seed, **chosen)
         if options.members is None:
             return own, None
-        # One of some size, and a last one that nobody can enter.
+        # One ordinary account, and a last one whose role nobody can assume.
         regions = (*own.regions, "us-east-1")
         now = rfc3339(own.now)
         return own, organization(options.members, regions, large=1, resources=100, denied=1, closed=1, now=now)[1]
@@ -76,7 +76,7 @@ def _until_stdin_ends(stop: threading.Event) -> None:
 
 
 def _how_to_scan(url: str, now: str, regions: Sequence[str]) -> str:
-    """The commands that scan the account. Without `--now`, the scan would look for metrics after its last one."""
+    """Return the commands that scan the account. Without `--now`, the scan looks for metrics after its last one."""
     every = " --all-regions" if len(regions) > 1 else ""
     return f"""Scan it with:
   export AWS_ENDPOINT_URL={url} AWS_REGION={regions[0]}
@@ -120,7 +120,7 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Serve; the first line of standard output says where."""
+    """Serve the fleet. The first line of standard output has the address."""
     options = _options()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

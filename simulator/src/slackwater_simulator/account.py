@@ -1,7 +1,7 @@
-"""One account: what exists in it, which may change, and what its services render of it, rendered once.
+"""Hold one simulated account: its resources, the changes to them, and the answers rendered from them.
 
-All that exists is one frozen `State`; a change puts another in its place. A reading call is answered from one state
-from beginning to end. It needs no lock, and what was rendered of a state is kept for as long as the state lasts.
+Everything that exists is in one frozen `State`. A change replaces the state. A reading call uses one state from start
+to end, so it needs no lock. Answers rendered from a state are cached until the state is replaced.
 """
 
 import copy
@@ -18,22 +18,22 @@ from .resources import LISTS, Attachment, Backup, Fleet, Instance, Resource, Tra
 from .telemetry import Telemetry
 
 type Checkpoint = Mapping[str, Any]
-"""An account as it was, with what was due then: `Account.restore` goes back to it."""
+"""An account at one time, with its pending actions. `Account.restore` goes back to it."""
 type Tables = Mapping[str, Mapping[str, Any]]
 
 CLIENT: Final = "client"
-"""Anyone who uses a resource."""
+"""Writer of data: anyone who uses a resource."""
 SERVICE: Final = "aws"
-"""AWS, which creates a resource empty or restores a backup into it."""
+"""Writer of data: AWS, which creates a resource empty or restores a backup into it."""
 _REMEMBERED: Final = 256
-"""Former states that are kept at most."""
+"""How many former states are kept."""
 GOING: Final = frozenset({"deleting", "deleted", "DELETING"})
-"""States of what is on its way out."""
+"""States of resources that are being deleted or are deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What a resource held from `at` (epoch seconds) on, and who wrote it. A text stands for the data."""
+    """The data that a resource holds from `at` (epoch seconds) on, as a text that stands for it, and who wrote it."""
 
     contents: str
     who: str
@@ -42,7 +42,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that exists from `since` on (epoch seconds). Tables hold what else services keep, by name and key."""
+    """Everything that exists from `since` (epoch seconds) on. `tables` has services' other data, by table and key."""
 
     fleet: Fleet
     since: float = float("-inf")
@@ -54,9 +54,9 @@ class State:
 
 @dataclass(slots=True)
 class Late:
-    """How many seconds after it happened something shows: a metric in CloudWatch, an event in CloudTrail.
+    """Delay in seconds until a metric shows in CloudWatch or an event in CloudTrail.
 
-    What was there before the clock moved on shows at once.
+    Metrics and events from before the clock moved on show at once.
     """
 
     metrics: float = 0.0
@@ -64,7 +64,7 @@ class Late:
 
 
 class Account:
-    """An account as it is now, or (`shown`) as it was: what is shown of it does not change."""
+    """An account now, or a read-only view of it at one time (`shown`)."""
 
     _made: dict[object, Any]
     _shown: "Account"
@@ -82,7 +82,7 @@ class Account:
         self._live = True
         self._take(State(fleet))
 
-    # --- What is there ------------------------------------------------------------------------------------------------
+    # --- Reading ------------------------------------------------------------------------------------------------------
 
     @property
     def id(self) -> str:
@@ -100,24 +100,24 @@ class Account:
         return self.fleet.by_id.get(resource_id)
 
     def all[T](self, kind: type[T], region: str) -> list[T]:
-        """The resources of one type in a Region."""
+        """Return the resources of one type in a Region."""
         return self.fleet.by_region.get((kind, region), [])
 
     def backup(self, backup_id: str) -> Backup | None:
         return self._state.backups.get(backup_id)
 
     def table(self, name: str) -> Mapping[str, Any]:
-        """What a service keeps under a name, by key."""
+        """Return one service table, by key."""
         return self._state.tables.get(name, {})
 
     def kept[T](self, key: object, make: Callable[[], T]) -> T:
-        """Something made of this state, made when first asked for."""
+        """Return a value computed from this state. Compute it on the first request and cache it."""
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]  # type: ignore[no-any-return]
 
     def shown(self, seconds_ago: float = 0.0) -> "Account":
-        """The account as it was so long ago, which does not change any more."""
+        """Return a read-only view of the account as it was `seconds_ago`."""
         if not seconds_ago:
             return self._shown
         with self.lock:
@@ -126,10 +126,10 @@ class Account:
             state = next((state for state in reversed(states) if state.since <= limit), states[0])
             return self._shown if state is self._state else self._as(state)
 
-    # --- What changes it ----------------------------------------------------------------------------------------------
+    # --- Changing -----------------------------------------------------------------------------------------------------
 
     def put(self, resource: Resource) -> None:
-        """A resource, new or in the place of the one with its id."""
+        """Add a resource, or replace the one with its id."""
         name = LISTS[type(resource)]
         held = [resource if item.id == resource.id else item for item in getattr(self.fleet, name)]
         if resource.id not in self.fleet.by_id:
@@ -138,7 +138,7 @@ class Account:
         self.change(fleet=replace(self.fleet, **changed))
 
     def remove(self, resource_id: str) -> None:
-        """No such resource any more, nor its contents; what is gone is fine."""
+        """Remove a resource and its contents. Do nothing if it does not exist."""
         resource = self.find(resource_id)
         if resource is None:
             return
@@ -148,7 +148,7 @@ class Account:
         self.change(fleet=replace(self.fleet, **left), contents=contents)
 
     def keep(self, table: str, key: str, value: Any) -> None:
-        """Put a value, which nobody alters in place, into a table."""
+        """Store a value in a table. Callers must not change the value in place."""
         self.change(tables={**self._state.tables, table: {**self.table(table), key: value}})
 
     def forget(self, table: str, key: str) -> None:
@@ -157,15 +157,15 @@ class Account:
         self.change(tables={**self._state.tables, table: left})
 
     def put_backup(self, backup: Backup) -> None:
-        """A backup, new or in the place of the one with its id."""
+        """Add a backup, or replace the one with its id."""
         self.change(backups={**self._state.backups, backup.id: backup})
 
     def drop_backup(self, backup_id: str) -> None:
-        """No such backup any more."""
+        """Remove a backup. Do nothing if it does not exist."""
         self.change(backups={key: backup for key, backup in self._state.backups.items() if key != backup_id})
 
     def fill(self, resource_id: str, contents: str, who: str = SERVICE) -> None:
-        """Let a resource hold this, written by `who`."""
+        """Replace a resource's contents, as written by `who`."""
         version = Version(contents, who, self.now)
         self.change(
             contents={**self._state.contents, resource_id: contents},
@@ -173,7 +173,7 @@ class Account:
         )
 
     def change(self, **parts: Any) -> None:
-        """Another state, from now on."""
+        """Replace parts of the state, from now on."""
         if not self._live:
             raise RuntimeError("a state that is shown does not change: only a writing operation may change the account")
         with self.lock:
@@ -181,12 +181,12 @@ class Account:
             self._take(replace(self._state, since=self.now, **parts))
 
     def after(self, seconds: float, action: Callable[[], object]) -> None:
-        """Do something when so much simulated time has passed; `now` is then the moment at which it was due."""
+        """Run an action after `seconds` of simulated time. During the action, `now` is the time at which it was due."""
         with self.lock:
             heapq.heappush(self._due, (self.now + seconds, self.number(), action))
 
     def run_due(self) -> None:
-        """Do all that is due by now, in its order."""
+        """Run all actions that are due by now, in the order of their due times."""
         if not self._due or self._due[0][0] > self.now:
             return
         with self.lock:
@@ -199,7 +199,7 @@ class Account:
                 self._action_due_at = None
 
     def checkpoint(self) -> Checkpoint:
-        """The account as it is now. The clock is not part of it. Costs microseconds."""
+        """Return the account's present state, without the clock. Costs microseconds."""
         with self.lock:
             present = {name: vars(self)[name] for name in ("_state", "telemetry", "_made", "_shown", "_numbers")}
             return present | {"_due": self._due.copy(), "_former": self._former.copy()}
@@ -210,11 +210,11 @@ class Account:
             vars(self).update(before, _due=before["_due"].copy(), _former=before["_former"].copy())
 
     def number(self) -> int:
-        """A number that was not given out before: for ids."""
+        """Return a number that was not returned before, for use in ids."""
         self._numbers += 1
         return self._numbers
 
-    # --- What other people do to it -----------------------------------------------------------------------------------
+    # --- Actions of other people --------------------------------------------------------------------------------------
 
     def attach(self, volume_id: str, instance_id: str) -> None:
         """Attach a volume to an instance."""
@@ -227,7 +227,7 @@ class Account:
             self._moved("AttachVolume", volume, instance_id)
 
     def detach(self, volume_id: str) -> None:
-        """Detach a volume from whatever carries it."""
+        """Detach a volume from every instance."""
         with self.lock:
             volume = self._there(volume_id, Volume)
             used = tuple((since, min(until, self.now)) for since, until in volume.intervals)
@@ -236,15 +236,15 @@ class Account:
                 self._moved("DetachVolume", volume, attachment.instance_id)
 
     def tag(self, resource_id: str, key: str, value: str) -> None:
-        """Put a tag on a resource or a backup."""
+        """Add a tag to a resource or a backup."""
         self.retag(resource_id, lambda tags: {**tags, key: value})
 
     def untag(self, resource_id: str, *keys: str) -> None:
-        """Take tags off."""
+        """Remove tags."""
         self.retag(resource_id, lambda tags: {name: value for name, value in tags.items() if name not in keys})
 
     def retag(self, resource_id: str, edit: Callable[[Mapping[str, str]], Mapping[str, str]]) -> None:
-        """Give a resource, a backup or an access point other tags."""
+        """Change the tags of a resource, a backup or an access point."""
         with self.lock:
             if resource_id in self._state.backups:
                 backup = self._state.backups[resource_id]
@@ -260,12 +260,12 @@ class Account:
             raise KeyError(resource_id)
 
     def use(self, resource_id: str) -> None:
-        """Let I/O, and clients where there are such metrics, appear from two hours before the fleet's present on."""
+        """Add I/O to the metrics, and clients where such metrics exist, from two hours before the fleet's present."""
         with self.lock:
             self.put(busy(self._there(resource_id, object), self.fleet.now - 7_200))
 
     def write(self, resource_id: str, who: str = CLIENT) -> str:
-        """Overwrite some of what a resource holds, which leaves it as large as it was; what it holds now."""
+        """Overwrite some of a resource's data without changing its size. Return the new contents."""
         with self.lock:
             self._there(resource_id, object)
             contents = f"version {self.number()} of {resource_id}"
@@ -273,9 +273,9 @@ class Account:
             return contents
 
     def work(self, resource_id: str, how: str = "client", seconds: float = 60) -> None:
-        """Let somebody work with an EFS file system from now on, for a while; its size stays as it is.
+        """Add work to an EFS file system's metrics from now on, for `seconds`. Its size does not change.
 
-        `how` is "client", "service" (which needs no mount target, and is no connection) or "backup" (which only reads).
+        `how` is "client", "service" (needs no mount target and is no connection) or "backup" (only reads).
         """
         with self.lock:
             self.put(worked(self._there(resource_id, object), self.now, self.now + int(seconds), how))
@@ -283,7 +283,7 @@ class Account:
                 self.write(resource_id, how)
 
     def replace(self, resource_id: str) -> None:
-        """Another resource with the same id and name, made just now, with other contents."""
+        """Replace a resource by a new one with the same id and name, created now, with other contents."""
         with self.lock:
             resource: Any = self._there(resource_id, object)
             times = {"launched": self.now} if isinstance(resource, Instance) else {"created": self.now}
@@ -291,7 +291,7 @@ class Account:
             self.fill(resource_id, f"what the {self.number()}. to be called {resource_id} holds")
 
     def set_key(self, key_arn: str, state: str) -> None:
-        """Put a KMS key into another state, such as `Disabled` or `PendingDeletion`."""
+        """Set the state of a KMS key, such as `Disabled` or `PendingDeletion`."""
         with self.lock:
             if state == "Enabled":
                 self.forget("kms-disabled", key_arn)
@@ -299,17 +299,17 @@ class Account:
                 self.keep("kms-disabled", key_arn, state)
 
     def key_state(self, key_arn: str) -> str:
-        """The state of a KMS key: enabled, unless somebody changed it."""
+        """Return the state of a KMS key: enabled, unless somebody changed it."""
         state = self.table("kms-disabled").get(key_arn, "Enabled")
         return state if isinstance(state, str) else "Disabled"
 
     def lock_vault(self, vault: str) -> None:
-        """Put a Vault Lock on a backup vault: nobody changes the lifecycle of what is in it, or deletes it."""
+        """Put a Vault Lock on a backup vault. Nobody can delete its recovery points or change their lifecycle."""
         with self.lock:
             self.keep("locked-vaults", vault, True)
 
     def copy_backup(self, backup_id: str) -> str:
-        """Copy a backup with all of its tags, as CopySnapshot, CopyBackup and StartCopyJob do; the copy's id."""
+        """Copy a backup with all of its tags, as CopySnapshot, CopyBackup and StartCopyJob do. Return the copy's id."""
         with self.lock:
             source = self._state.backups[backup_id]
             number = f"{self.number():017x}"
@@ -325,7 +325,7 @@ class Account:
             return copied.id
 
     def exists(self, resource_id: str) -> bool:
-        """Whether there is such a resource, part of one or backup, and nobody has asked to delete it."""
+        """Return whether a resource, sub-resource or backup exists and is not being deleted."""
         resource: Any = self.find(resource_id)
         if resource is not None:
             return getattr(resource, "phase", "") not in GOING
@@ -335,14 +335,14 @@ class Account:
         return any(part.id == resource_id and part.phase not in GOING for part in parts)
 
     def contents(self, resource_id: str) -> str:
-        """What stands for the data of a resource, or of a backup."""
+        """Return the text that stands for the data of a resource or a backup."""
         if resource_id in self._state.backups:
             return self._state.backups[resource_id].contents
         self._there(resource_id, object)
         return self._state.contents.get(resource_id, f"what {resource_id} holds")
 
     def versions(self, resource_id: str) -> tuple[Version, ...]:
-        """Every version of what a resource held, the oldest first. They are kept when the resource is gone."""
+        """Return every version of a resource's data, oldest first. Versions outlive the resource."""
         kept = self._state.versions.get(resource_id)
         resource: Any = self.find(resource_id)
         if kept is None and resource is not None and not isinstance(resource, Instance):
@@ -350,11 +350,11 @@ class Account:
         return kept or ()
 
     def holding(self, contents: str) -> list[Backup]:
-        """The backups that hold this version, complete or not."""
+        """Return the backups that hold this version, complete or not."""
         return [each for each in self.backups() if each.contents == contents]
 
     def backups(self) -> list[Backup]:
-        """Every snapshot, recovery point and FSx backup."""
+        """Return every snapshot, recovery point and FSx backup."""
         return list(self._state.backups.values())
 
     def _take(self, state: State) -> None:
@@ -364,7 +364,7 @@ class Account:
         self._shown = self._as(state)
 
     def _as(self, state: State) -> "Account":
-        """This account with another state, for good. What is made of the present state is shared."""
+        """Return a read-only view of this account with another state. Views of the present state share its cache."""
         present = state is self._state
         shown = copy.copy(self)
         shown.__dict__.update(
@@ -388,11 +388,11 @@ class Account:
         return resource
 
     def hide_backups(self) -> None:
-        """Publish nothing of what AWS Backup reads from now on: AWS does not say whether it does."""
+        """Stop publishing metrics of AWS Backup's reads. AWS does not document whether it publishes them."""
         self.backups_show = False
 
     def _moved(self, name: str, volume: Volume, instance_id: str) -> None:
-        """CloudTrail's event of an attachment, or of its end."""
+        """Record CloudTrail's event of an attachment or a detachment."""
         event = TrailEvent(
             name=name,
             at=self.now,

@@ -1,4 +1,4 @@
-"""AWS Backup over rest-json: vaults, and recovery points of EFS file systems."""
+"""Serve AWS Backup over rest-json: vaults, and recovery points of EFS file systems."""
 
 import re
 import uuid
@@ -18,35 +18,35 @@ START_SECONDS: Final = 60
 DELETION_SECONDS: Final = 60
 AUTOMATIC: Final = "aws/efs/automatic-backup-vault"
 VAULTS: Final = ("Default", "slackwater", AUTOMATIC)
-"""In every Region. Nobody may delete from the last, or restore from it: so says its access policy."""
+"""The vaults of every Region. The last one's access policy denies everyone to delete or restore recovery points."""
 TYPE: Final = "EFS"
 POINTS: Final = "recovery-point"
 
 
 def needed(call: Call, name: str) -> str:
-    """A member that a call must have."""
+    """Return a required member of a call's input."""
     if not call.input.get(name):
         raise AwsError("MissingParameterValueException", f"{name} is needed.")
     return str(call.input[name])
 
 
 def invalid(why: str) -> AwsError:
-    """An error in a parameter's value."""
+    """Return the error for an invalid parameter value."""
     return AwsError("InvalidParameterValueException", why)
 
 
 def absent(why: str) -> AwsError:
-    """What a call names does not exist."""
+    """Return the error for something that does not exist."""
     return AwsError("ResourceNotFoundException", why)
 
 
 def identifier(account: Account) -> str:
-    """A new id, as AWS Backup writes them."""
+    """Return a new id in AWS Backup's format."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{account.id}/{account.number()}")).upper()
 
 
 def role_of(call: Call) -> str:
-    """The role that AWS Backup is to take on."""
+    """Return the role that AWS Backup assumes."""
     role = needed(call, "IamRoleArn")
     if not re.fullmatch(rf"{global_arn('iam', call.region, call.account.id, 'role/.+')}", role):
         raise invalid(f"Invalid role: {role}")
@@ -54,19 +54,19 @@ def role_of(call: Call) -> str:
 
 
 def system_arn(call: Call, system_id: str) -> str:
-    """The ARN of an EFS file system."""
+    """Return the ARN of an EFS file system."""
     return arn("elasticfilesystem", call.region, call.account.id, f"file-system/{system_id}")
 
 
 def given_tags(tags: Mapping[str, str]) -> Mapping[str, str]:
-    """Tags as a call gives them."""
+    """Return a call's tags, if AWS accepts them."""
     if any(key.startswith("aws:") for key in tags):
         raise invalid("Keys of tags cannot begin with aws:.")
     return tags
 
 
 def listed(call: Call, name: str, found: Iterable[Json]) -> Reply:
-    """One page of what passes a call's filters. `ByState` is about an entry's State, and so on."""
+    """Return one page of the entries that pass a call's filters. For example, `ByState` compares an entry's `State`."""
     shown = list(found)
     for key, wanted in call.input.items():
         if key == "ByCreatedAfter":
@@ -82,12 +82,12 @@ def listed(call: Call, name: str, found: Iterable[Json]) -> Reply:
 
 
 def vault_arn(call: Call, vault: str) -> str:
-    """The ARN of a vault."""
+    """Return the ARN of a vault."""
     return arn("backup", call.region, call.account.id, f"backup-vault:{vault}")
 
 
 def vault_of(call: Call) -> str:
-    """The vault that a call names."""
+    """Return the vault that a call names."""
     vault = needed(call, "BackupVaultName")
     if vault not in VAULTS:
         raise absent(f"Backup vault {vault} does not exist.")
@@ -95,21 +95,21 @@ def vault_of(call: Call) -> str:
 
 
 def guarded(vault: str, action: str) -> None:
-    """Refuse what the automatic vault's access policy denies to everybody."""
+    """Raise AccessDeniedException if the automatic vault's access policy denies the action."""
     if vault == AUTOMATIC:
         why = f"Insufficient privileges to perform this action: {action} on {vault}."
         raise AwsError("AccessDeniedException", why, 403)
 
 
 def _unlocked(call: Call, vault: str) -> None:
-    """Refuse to change or delete what a Vault Lock protects."""
+    """Raise an error if a Vault Lock protects the vault's recovery points."""
     if call.account.table("locked-vaults").get(vault):
         why = f"Backup vault {vault} is locked: its recovery points cannot be changed."
         raise AwsError("InvalidRequestException", why)
 
 
 def list_backup_vaults(call: Call) -> Reply:
-    """Every vault of the Region."""
+    """List every vault of the Region."""
     found = ({"BackupVaultName": vault, "BackupVaultArn": vault_arn(call, vault)} for vault in VAULTS)
     return listed(call, "BackupVaultList", found)
 
@@ -118,7 +118,7 @@ def list_backup_vaults(call: Call) -> Reply:
 
 
 def point_of(call: Call, point_arn: object, vault: str | None = None) -> Backup:
-    """A recovery point, in a vault or wherever it is."""
+    """Return a recovery point, in the given vault or in any vault."""
     point = call.backup(POINTS, point_arn)
     if point is None or vault not in (None, point.detail["vault"]):
         raise absent(f"Cannot find recovery point {point_arn}.")
@@ -126,7 +126,7 @@ def point_of(call: Call, point_arn: object, vault: str | None = None) -> Backup:
 
 
 def expire(account: Account, point_id: str) -> None:
-    """Delete a recovery point on its day, as its lifecycle says then; come again where that day is later now."""
+    """Delete a recovery point when its lifecycle ends. If the lifecycle was extended, check again then."""
     point = account.backup(point_id)
     if point is None or point.detail["days"] is None:
         return
@@ -138,7 +138,7 @@ def expire(account: Account, point_id: str) -> None:
 
 
 def describe_recovery_point(call: Call) -> Reply:
-    """A recovery point of a vault."""
+    """Describe a recovery point of a vault."""
     return json_reply(call, _point(call, point_of(call, call.input["RecoveryPointArn"], vault_of(call))))
 
 
@@ -167,14 +167,14 @@ def _point(call: Call, point: Backup) -> Json:
 
 
 def list_recovery_points_by_backup_vault(call: Call) -> Reply:
-    """Recovery points of a vault."""
+    """List the recovery points of a vault."""
     vault = vault_of(call)
     found = (_point(call, each) for each in call.backups(POINTS) if each.detail["vault"] == vault)
     return listed(call, "RecoveryPoints", found)
 
 
 def list_recovery_points_by_resource(call: Call) -> Reply:
-    """Recovery points of one file system, which need not be there any more."""
+    """List the recovery points of one file system, even if it no longer exists."""
     about = ("RecoveryPointArn", "CreationDate", "Status", "EncryptionKeyArn")
     kept = (*about, "BackupVaultName", "IsParent", "VaultType")
 
@@ -187,7 +187,7 @@ def list_recovery_points_by_resource(call: Call) -> Reply:
 
 
 def get_recovery_point_restore_metadata(call: Call) -> Reply:
-    """How the file system was, in the words of a restore."""
+    """Return the file system's settings as the metadata of a restore."""
     point = point_of(call, call.input["RecoveryPointArn"], vault_of(call))
     system: ElasticFileSystem = point.detail["system"]
     metadata: Json = {
@@ -204,7 +204,7 @@ def get_recovery_point_restore_metadata(call: Call) -> Reply:
 
 
 def delete_recovery_point(call: Call) -> Reply:
-    """Delete a recovery point, which takes its time."""
+    """Start to delete a recovery point. The deletion takes `DELETION_SECONDS`."""
     vault = vault_of(call)
     point = point_of(call, call.input["RecoveryPointArn"], vault)
     guarded(vault, "backup:DeleteRecoveryPoint")
@@ -218,7 +218,7 @@ def delete_recovery_point(call: Call) -> Reply:
 
 
 def update_recovery_point_lifecycle(call: Call) -> Reply:
-    """Set how many days after its making a recovery point is deleted; -1 is never."""
+    """Set after how many days a recovery point is deleted. -1 means never."""
     vault = vault_of(call)
     point = point_of(call, call.input["RecoveryPointArn"], vault)
     _unlocked(call, vault)
@@ -232,7 +232,7 @@ def update_recovery_point_lifecycle(call: Call) -> Reply:
 
 
 def list_tags(call: Call) -> Reply:
-    """Tags of a recovery point."""
+    """List the tags of a recovery point."""
     return json_reply(call, {"Tags": dict(point_of(call, call.input["ResourceArn"]).tags)})
 
 
@@ -244,6 +244,6 @@ def tag_resource(call: Call) -> Reply:
 
 
 def untag_resource(call: Call) -> Reply:
-    """Take tags off a recovery point."""
+    """Remove tags from a recovery point."""
     call.account.untag(point_of(call, call.input["ResourceArn"]).id, *call.input["TagKeyList"])
     return json_reply(call, {})

@@ -1,4 +1,4 @@
-"""AWS Backup over rest-json: jobs that back up EFS file systems, and that restore them, each to a new one."""
+"""Serve AWS Backup over rest-json: jobs that back up EFS file systems or restore them to new ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,9 +16,9 @@ BACKUP_SECONDS: Final = 1_200
 RESTORE_SECONDS: Final = 1_500
 BACKUPS: Final = "backup-jobs"
 RESTORES: Final = "restore-jobs"
-"""Tables."""
+"""Names of the tables that hold the jobs."""
 SOURCE: Final = "aws:backup:source-resource"
-"""The tag that AWS Backup puts on what it restored."""
+"""The tag that AWS Backup adds to a restored resource."""
 _METADATA: Final = frozenset(
     {"file-system-id", "Encrypted", "KmsKeyId", "PerformanceMode", "CreationToken", "newFileSystem"}
     | {"singleAzFilesystem", "availabilityZoneName", "aws:backup:request-id"}
@@ -27,7 +27,7 @@ _METADATA: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A job that makes the recovery point `point` of the file system `of`, or restores it; `done` is when it ended."""
+    """A job that makes the recovery point `point` of the file system `of`, or restores it. It ended at `done`."""
 
     id: str
     region: str
@@ -39,17 +39,17 @@ class Job:
     message: str = ""
     done: int | None = None
     size: int | None = None
-    """Of a backup: what it transferred, bytes."""
+    """Backup jobs only: transferred bytes."""
     vault: str = ""
-    """Of a backup."""
+    """Backup jobs only."""
     days: int | None = None
-    """Of a backup."""
+    """Backup jobs only: days until the recovery point is deleted. None means never."""
     into: str = ""
-    """Of a restore: the id of the new file system, once there is one."""
+    """Restore jobs only: the id of the new file system, empty until it is created."""
 
     @property
     def ended(self) -> bool:
-        """Whether it did what it can."""
+        """Whether the job completed or failed."""
         return self.state in ("COMPLETED", "FAILED")
 
 
@@ -61,7 +61,7 @@ def _job(call: Call, table: str, job_id: str) -> Job:
 
 
 def _described(call: Call, job: Job) -> Json:
-    """What both types of jobs say of themselves."""
+    """Return the members that both types of jobs have."""
     return {
         "AccountId": call.account.id,
         "RecoveryPointArn": job.point,
@@ -175,19 +175,19 @@ def _finish_backup(account: Account, job_id: str) -> None:
 
 
 def fail_backup_job(account: Account, job_id: str, why: str = "The backup failed.") -> None:
-    """Let a backup job that has not ended fail; it leaves no recovery point."""
+    """Fail a backup job that has not ended, and remove its recovery point."""
     with account.lock:
         account.drop_backup(account.table(BACKUPS)[job_id].point)
         _changed(account, BACKUPS, job_id, state="FAILED", message=why, done=account.now)
 
 
 def describe_backup_job(call: Call) -> Reply:
-    """A job as it is now."""
+    """Describe a backup job."""
     return json_reply(call, _backup(call, _job(call, BACKUPS, call.input["BackupJobId"])))
 
 
 def list_backup_jobs(call: Call) -> Reply:
-    """Jobs of the Region, the newest first."""
+    """List the jobs of the Region, newest first."""
     jobs: list[Job] = [*call.account.table(BACKUPS).values()]
     found = (_backup(call, job) for job in reversed(jobs) if job.region == call.region)
     return backup.listed(call, "BackupJobs", found)
@@ -212,7 +212,7 @@ def _backup(call: Call, job: Job) -> Json:
 
 
 def start_restore_job(call: Call) -> Reply:
-    """Restore a recovery point to a new file system, which holds the data in a directory below its root."""
+    """Restore a recovery point to a new file system. The data is in a directory below its root."""
     role, metadata = backup.role_of(call), _metadata(call)
 
     def make() -> str:
@@ -308,13 +308,13 @@ def _finish_restore(account: Account, job_id: str, point: Backup) -> None:
 
 
 def fail_restore_job(account: Account, job_id: str, why: str = "The restore failed.") -> None:
-    """Let a restore job that has not ended fail; what it made so far stays, empty."""
+    """Fail a restore job that has not ended. The file system that it created stays, empty."""
     with account.lock:
         _changed(account, RESTORES, job_id, state="FAILED", message=why, done=account.now)
 
 
 def describe_restore_job(call: Call) -> Reply:
-    """A restore job as it is now; what it created shows when it is done."""
+    """Describe a restore job. The created file system shows only when the job is complete."""
     job = _job(call, RESTORES, call.input["RestoreJobId"])
     complete, system = job.state == "COMPLETED", call.find(ElasticFileSystem, job.into)
     answer = _described(call, job) | {

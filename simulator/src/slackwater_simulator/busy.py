@@ -1,4 +1,4 @@
-"""Resources that came into use: work in their metrics from some moment on."""
+"""Add work to the metrics of resources from some time on."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +11,7 @@ from .resources import KIB, MIB, ElasticFileSystem, FsxFileSystem, FsxVolume, Vo
 from .series import FOREVER, MINUTE, MINUTELY, Series, Track
 
 _OPERATIONS, _BYTES = 1_200.0, 1_200.0 * 64 * KIB
-"""Of each kind in a minute: 20 operations of 64 KiB a second."""
+"""Reads and writes each, a minute: 20 operations of 64 KiB a second."""
 _VOLUME = {
     "VolumeReadOps": _OPERATIONS,
     "VolumeWriteOps": _OPERATIONS,
@@ -48,7 +48,7 @@ _IN_USE: dict[type, tuple[Callable[[Any, str], Track | None], dict[str, float]]]
 
 
 def busy(resource: Any, since: int) -> Any:
-    """The same resource, in use from `since` (epoch seconds) on, or from its creation if that is later."""
+    """Return the resource with work from `since` (epoch seconds) on, or from its creation if that is later."""
     track, values = _IN_USE[type(resource)]
     since = max(since, resource.created)
     if isinstance(resource, FsxFileSystem) and "ClientConnections" in fsx_names(resource):
@@ -73,9 +73,9 @@ _WORK = {"client": _EFS, "service": _SERVICE, "backup": _BACKUP}
 
 
 def worked(system: Any, since: int, until: int, how: str) -> Any:
-    """The same file system, with so much more in its metrics for each minute from `since` to `until` (epoch seconds).
+    """Return the file system with added work in each minute from `since` to `until` (epoch seconds).
 
-    One that is dark publishes nothing of it. AWS does not say whether what AWS Backup reads is published. Here it is.
+    A dark file system publishes none. AWS does not say whether it publishes AWS Backup's reads; the simulator does.
     """
     if system.voice == "dark":
         return system
@@ -88,6 +88,6 @@ def worked(system: Any, since: int, until: int, how: str) -> Any:
 
 
 def _from(track: Track | None, since: int, value: float) -> Track:
-    """A track as it was until `since`, and then this value every minute."""
+    """Return the track up to `since`, followed by this value every minute."""
     before = tuple(replace(series, until=min(series.until, since)) for series in track or () if series.since < since)
     return (*before, Series(MINUTELY, value, since=since, digits=4))

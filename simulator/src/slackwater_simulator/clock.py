@@ -1,4 +1,4 @@
-"""The account's time: it stands still unless moved on, or goes with real time."""
+"""Keep the account's time, which stands still, is advanced by the caller, or follows real time."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class Clock:
-    """Seconds since the fleets' present moment: those it was moved on by, and `speed` for each real one."""
+    """Seconds since the fleets' present moment: those added by `advance`, plus `speed` for each real second."""
 
     def __init__(self, speed: float = 0.0, real: Callable[[], float] = time.monotonic) -> None:
         self._speed, self._real = speed, real
@@ -21,7 +21,7 @@ class Clock:
             return self._advanced + (self._real() - self._began) * self._speed
 
     def advance(self, seconds: float) -> None:
-        """Move on; never back."""
+        """Add seconds. Time never goes backwards."""
         if seconds < 0:
             raise ValueError("time does not run backwards")
         with self._lock:
@@ -29,11 +29,11 @@ class Clock:
 
     @property
     def advanced(self) -> float:
-        """Seconds that it was moved on by."""
+        """Seconds added by `advance`."""
         with self._lock:
             return self._advanced
 
     def restore(self, advanced: float) -> None:
-        """Go back to a checkpoint of the account, which is the only way back."""
+        """Go back to a checkpoint of the account. Nothing else turns the clock back."""
         with self._lock:
             self._advanced = advanced

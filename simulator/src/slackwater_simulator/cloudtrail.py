@@ -1,4 +1,4 @@
-"""CloudTrail: looking up management events of the last ninety days."""
+"""Serve CloudTrail: look up management events of the last ninety days."""
 
 from uuid import NAMESPACE_URL, uuid5
 
@@ -13,7 +13,7 @@ _SOURCE = "ec2.amazonaws.com"
 
 
 def lookup_events(call: Call) -> Reply:
-    """Events newest first, by at most one attribute."""
+    """Return events newest first, filtered by at most one attribute."""
     now = call.account.now
     start, end = float(call.input.get("StartTime", 0)), float(call.input.get("EndTime", now))
     found = [
@@ -30,7 +30,7 @@ def lookup_events(call: Call) -> Reply:
 
 
 def _names(event: TrailEvent, attribute: str) -> list[str]:
-    """What an event has of an attribute by which it can be looked up."""
+    """Return an event's values of a lookup attribute."""
     if attribute not in ("EventName", "ResourceName"):
         raise AwsError("InvalidLookupAttributesException", f"The simulator cannot look up {attribute}.")
     return [event.name] if attribute == "EventName" else [name for _, name in event.resources]

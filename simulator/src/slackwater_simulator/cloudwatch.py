@@ -1,8 +1,8 @@
-"""CloudWatch: GetMetricData, GetMetricStatistics and ListMetrics, as JSON 1.0; the first as the query protocol too.
+"""Serve CloudWatch: GetMetricData, GetMetricStatistics and ListMetrics over JSON 1.0, GetMetricData also over query.
 
-Buckets lie on the clock's grid (a day starts at UTC midnight) and are returned when they start within [StartTime,
-EndTime). StartTime is first rounded down as the API reference says, by its age. What happens while the clock moves on
-is published `Account.late.metrics` seconds later. Limits: CloudWatch service quotas.
+Periods lie on the clock's grid (a day starts at UTC midnight). A period is returned if it starts within [StartTime,
+EndTime). StartTime is first rounded down by its age, as the API reference says. Work added while the clock moves on is
+published `Account.late.metrics` seconds later. Limits: CloudWatch service quotas.
 """
 
 import json
@@ -28,14 +28,14 @@ _ROW = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What is asked of a metric."""
+    """The requested time range and the present, in epoch seconds."""
 
     start: int
     end: int
     now: int
 
     def served(self, period: int) -> bool:
-        """Whether points of this period are still kept at the window's start: 60 s 15 days, 300 s 63, 3,600 s 455."""
+        """Return whether CloudWatch still has points of this period: 60 s for 15 days, 300 s for 63, 3600 s for 455."""
         age = self.now - self.start
         if age <= 15 * DAY:
             return True
@@ -58,7 +58,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One query's answer on a page."""
+    """One query's values on a page."""
 
     query: Query
     starts: Ints
@@ -129,7 +129,7 @@ _PERCENT = frozenset(
 
 
 def unit(metric: str) -> str:
-    """The unit CloudWatch shows for a metric; CPU credits are counts, EFS credits bytes."""
+    """Return the unit CloudWatch shows for a metric. CPU credits are counts, EFS credits are bytes."""
     if metric.startswith("ethtool_"):
         return "None"
     if metric in {"NetworkIn", "NetworkOut", "BurstCreditBalance"} or metric in _SPACE:
@@ -164,7 +164,7 @@ def _queries(call: Call) -> list[Query]:
 
 
 def get_metric_data(call: Call) -> Reply:
-    """As many points a page as there may be."""
+    """Return each page with as many points as the limit allows."""
     queries = _queries(call)
     window = _window(call)
     plan = call.simulator.faults.take("partial", call)
@@ -226,7 +226,7 @@ def _result_xml(result: Result) -> Json:
 
 
 def _times(starts: Ints) -> str:
-    """Timestamps as JSON; even ones, which most answers share, are written once."""
+    """Return timestamps as JSON. Most answers share evenly spaced ones, so those are cached."""
     size = len(starts)
     if size < 2:
         return str(starts.tolist())
@@ -242,7 +242,7 @@ def _even(first: int, step: int, size: int) -> str:
 
 
 def _numbers(values: Floats) -> str:
-    """Values as JSON; whole ones, such as bytes, the quick way."""
+    """Return values as JSON. Whole numbers, such as bytes, take a faster path."""
     if not len(values):
         return "[]"
     whole = values.astype(np.int64)
@@ -252,7 +252,7 @@ def _numbers(values: Floats) -> str:
 
 
 def get_metric_statistics(call: Call) -> Reply:
-    """One metric, up to 1,440 points, in no particular order."""
+    """Return up to 1,440 points of one metric, in no particular order."""
     window = _window(call)
     period = _period(call.input.get("Period"))
     if (wanted := -(-(window.end - window.start) // period)) > STATISTICS_POINTS:
@@ -279,7 +279,7 @@ type MetricKey = tuple[str, str, Dimensions]
 
 
 def list_metrics(call: Call) -> Reply:
-    """Metrics that had data in the last two weeks. They are listed once a Region and namespace."""
+    """List the metrics that had data in the last two weeks. The list is computed once for each Region and namespace."""
     namespace, name, account = call.input.get("Namespace"), call.input.get("MetricName"), call.account
     wanted = [(entry["Name"], entry.get("Value")) for entry in call.input.get("Dimensions") or ()]
 

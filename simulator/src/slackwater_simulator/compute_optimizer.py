@@ -1,4 +1,4 @@
-"""Compute Optimizer over JSON 1.0: whether the account is enrolled, and what was planted as its recommendations."""
+"""Serve Compute Optimizer over JSON 1.0: the account's enrollment, and the recommendations that the fleet contains."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,19 +11,19 @@ _ARNS = {"EBSVolume": "volume", "EC2Instance": "instance"}
 
 
 def get_enrollment_status(call: Call) -> Reply:
-    """What the fleet says."""
+    """Return the fleet's enrollment status."""
     fleet = call.account.fleet
     answer = {"status": fleet.enrollment, "memberAccountsEnrolled": False, "lastUpdatedTimestamp": float(fleet.now)}
     return json_reply(call, answer)
 
 
 def get_ebs_volume_recommendations(call: Call) -> Reply:
-    """How volumes are configured, 1,000 a page at most."""
+    """Return the recommendations for volumes, at most 1,000 a page."""
     return _paged(call, "volumeRecommendations", call.account.fleet.volume_recommendations, _volume, 1_000)
 
 
 def get_idle_recommendations(call: Call) -> Reply:
-    """What is idle, 100 a page at most."""
+    """Return the recommendations for idle resources, at most 100 a page."""
     return _paged(call, "idleRecommendations", call.account.fleet.idle_recommendations, _idle, 100)
 
 

@@ -1,4 +1,4 @@
-"""Volumes' metrics."""
+"""Compute the metrics of EBS volumes."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -16,19 +16,19 @@ _EBS = (
 )
 CHECKS = ("VolumeIOPSExceededCheck", "VolumeThroughputExceededCheck")
 _SECONDS_AN_OPERATION = {"standard": 0.005}
-"""How long an operation takes: a magnetic volume does at most 200 a second, others answer within a millisecond."""
+"""Seconds an operation takes. A magnetic volume does at most 200 a second; the others answer within 1 ms."""
 _CREDIT_UNITS = {"gp2": "operations", "st1": "bytes", "sc1": "bytes"}
 
 
 def ebs_names(volume: Volume) -> tuple[str, ...]:
-    """Metrics with the dimension VolumeId alone. Without a burst there is no balance on Nitro, and 100 % on Xen."""
+    """Return metrics with only the dimension VolumeId. Without bursts, Nitro has no balance and Xen has 100 %."""
     bursts = mechanisms.volume_allowance(volume.type, volume.size_gib) is not None
     balanced = bursts or (volume.type in _CREDIT_UNITS and not volume.nitro)
     return (*_EBS, "BurstBalance") if balanced else _EBS
 
 
 def ebs_track(volume: Volume, metric: str) -> Track | None:
-    """A volume publishes only while attached. On Nitro a minute is one sample; on Xen an operation is."""
+    """Return a metric, published only while attached. A sample is a minute on Nitro, and an operation on Xen."""
     if metric in volume.telemetry:
         return volume.telemetry[metric]
     activity, spans = volume.activity, volume.intervals
@@ -67,7 +67,7 @@ def _balance(volume: Volume, activity: Activity) -> Track:
 
 
 def _demand(activity: Activity, unit: str) -> Floats:
-    """Operations or bytes asked for a second."""
+    """Return the requested operations or bytes a second."""
     operations = activity.read / activity.read_size + activity.write / activity.write_size
     return activity.shape.stats.total * (operations if unit == "operations" else activity.read + activity.write)
 
@@ -80,7 +80,7 @@ def _credits(activity: Activity, type_: str, size_gib: int) -> mechanisms.Credit
 
 @lru_cache(maxsize=128)
 def _delivered(activity: Activity, type_: str, size_gib: int) -> Activity:
-    """The work that the credits let through: all of it, unless they run out."""
+    """Return the work that the burst credits allow. It is all of the work unless they run out."""
     credit = _credits(activity, type_, size_gib)
     if credit is None:
         return activity
@@ -93,7 +93,7 @@ def _delivered(activity: Activity, type_: str, size_gib: int) -> Activity:
 
 
 def disk_track(volume: Volume, running: tuple[tuple[int, int], ...]) -> Track | None:
-    """How full the file system on it is, while its instance runs and the agent with it."""
+    """Return how full the volume's file system is, while its instance runs and so does the agent."""
     if volume.disk is None:
         return None
     both = tuple((max(a, c), min(b, d)) for a, b in volume.intervals for c, d in running)
@@ -101,7 +101,7 @@ def disk_track(volume: Volume, running: tuple[tuple[int, int], ...]) -> Track | 
 
 
 def ebs_check(volume: Volume, metric: str) -> Track | None:
-    """1 in the minutes in which demand reached what is provisioned, or what the credits allow."""
+    """Return a check: 1 in the minutes in which demand reached the provisioned limit or what credits allow."""
     if metric in volume.telemetry:
         return volume.telemetry[metric]
     if metric not in CHECKS or volume.type == "standard" or volume.multi_attach or not volume.nitro:

@@ -1,4 +1,4 @@
-"""EC2's instances, their types, and the network interfaces that file systems made for themselves."""
+"""Serve EC2's instances, instance types, and the network interfaces of file systems."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ _STATES = {"running": 16, "stopped": 80, "terminated": 48}
 
 
 def _template(lines: str) -> str:
-    """XML as it is sent, from lines that are easier to read."""
+    """Return lines, which are for people to read, joined to the XML that is sent."""
     return "".join(line.strip() for line in lines.splitlines())
 
 
@@ -93,7 +93,7 @@ _INTERFACES = _template("""
 
 
 def describe_instances(call: Call) -> Reply:
-    """Instances of the Region, a reservation each."""
+    """List the instances of the Region, each in its own reservation."""
     everything = call.all(Instance)
     found = asked_for(call, "InstanceId", everything, lambda each: owned(call, each, Instance))
     fleet = call.account.fleet
@@ -107,7 +107,7 @@ def describe_instances(call: Call) -> Reply:
 
 
 def _instance(instance: Instance, fleet: Fleet) -> Xml:
-    """One instance, with the many elements that real answers carry."""
+    """Render one instance with the many elements of a real answer."""
     region, digits, eni = instance.region, hexadecimal(instance.id), hexadecimal("eni" + instance.id)
     address = f"10.0.{int(digits[:2], 16)}.{int(digits[2:4], 16)}"
     ended = instance.state != "running" and instance.stopped
@@ -163,7 +163,7 @@ _TYPE_FILTERS: dict[str, Callable[[InstanceType], str]] = {"instance-type": lamb
 
 
 def describe_instance_types(call: Call) -> Reply:
-    """The types of the table that have these names and pass the filters. Earlier versions of Slackwater name them."""
+    """List the known instance types by name and filter. Earlier versions of Slackwater give their names."""
     names = call.input.get("InstanceType") or []
     if unknown := [name for name in names if name not in TYPES]:
         missing = f"The following supplied instance types do not exist: [{', '.join(unknown)}]"
@@ -220,7 +220,7 @@ def _type(kind: InstanceType) -> Json:
 
 
 def describe_network_interfaces(call: Call) -> Reply:
-    """Network interfaces of FSx file systems, by their ids."""
+    """List the network interfaces of FSx file systems by id."""
     account, default = call.account.id, (efs.security_group(call),)
     found = {
         interface: {

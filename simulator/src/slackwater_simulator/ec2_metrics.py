@@ -1,4 +1,4 @@
-"""Instances' metrics."""
+"""Compute the metrics of EC2 instances."""
 
 import numpy as np
 
@@ -15,13 +15,13 @@ _INSTANCE_CHECKS = ("InstanceEBSIOPSExceededCheck", "InstanceEBSThroughputExceed
 _BYTES, _OPERATIONS = ("VolumeReadBytes", "VolumeWriteBytes"), ("VolumeReadOps", "VolumeWriteOps")
 _PACKET = 1_100
 _NEARLY = 0.96
-"""The share of a limit from which on a minute counts as at it."""
+"""The share of a limit from which on a minute counts as being at the limit."""
 _CREDITS_AN_HOUR = {"nano": 6, "micro": 12, "small": 24, "medium": 24, "large": 36, "xlarge": 96, "2xlarge": 192}
 _CREDITS_AN_HOUR_T2 = {"nano": 3, "micro": 6, "small": 12, "medium": 24, "large": 36, "xlarge": 54, "2xlarge": 81.6}
 
 
 def ec2_names(instance: Instance) -> tuple[str, ...]:
-    """Metrics with the dimension InstanceId."""
+    """Return the metrics that have only the dimension InstanceId."""
     kind = instance.kind
     names: tuple[str, ...] = _EC2
     if kind.cpu_credits:
@@ -41,7 +41,7 @@ def _flow(instance: Instance, flow: Flow | None, scale: float, step: int, digits
 
 
 def ec2_track(instance: Instance, metric: str, volumes: list[Volume]) -> Track | None:
-    """Basic monitoring publishes five one-minute samples every five minutes; detailed one each minute."""
+    """Return a metric. Basic monitoring publishes five one-minute samples every five minutes, detailed one a minute."""
     if metric in instance.telemetry:
         return instance.telemetry[metric]
     if metric not in ec2_names(instance):
@@ -67,14 +67,14 @@ def ec2_track(instance: Instance, metric: str, volumes: list[Volume]) -> Track |
 
 
 def _carried(volumes: list[Volume], metrics: tuple[str, ...]) -> Signal | None:
-    """What the volumes do together, a minute; None when they do nothing."""
+    """Return the volumes' combined work each minute. None means that they do no work."""
     tracks = [ebs_track(volume, metric) for volume in volumes for metric in metrics]
     parts = [(track[-1].signal, track[-1].scale) for track in tracks if track and track[-1].scale]
     return added(parts) if parts else None
 
 
 def _ebs_limit(instance: Instance, metric: str, volumes: list[Volume]) -> Track:
-    """How much of the instance's EBS burst is left, and the minutes in which its volumes wanted all that it carries."""
+    """Return the instance's EBS burst balance, or a check of the minutes at the instance's EBS limit."""
     by_bytes = metric in ("EBSByteBalance%", "InstanceEBSThroughputExceededCheck")
     balance, limit = metric in _BALANCES, instance.kind.ebs
     work = _carried(volumes, _BYTES if by_bytes else _OPERATIONS)
@@ -87,7 +87,7 @@ def _ebs_limit(instance: Instance, metric: str, volumes: list[Volume]) -> Track:
         else mechanisms.instance_allowance(limit.baseline_iops, limit.maximum_iops)
     )
     wanted = work.stats.total / MINUTE
-    # Most instances: nothing to step through.
+    # Most instances never get near the limit and need no simulation of credits.
     if wanted.max() <= allowance.baseline * _NEARLY or (balance and not allowance.most):
         return quiet
     credit = mechanisms.bursting(wanted, *allowance)

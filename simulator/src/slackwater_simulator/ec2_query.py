@@ -1,4 +1,4 @@
-"""EC2's query protocol: what all its resources share, Regions, and tags."""
+"""Serve EC2's query protocol: code shared by all resources, Regions, and tags."""
 
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -11,24 +11,24 @@ from .wire import AwsError, Call, Json, Reply, page_of, xml_reply
 
 ENABLED = REGIONS["aws"]
 _PAGES = {"volumeSet": (500, 1000), "instanceTypeSet": (100, 100), "volumeModificationSet": (500, 500)}
-"""Pages when MaxResults is not given, and the largest; of other lists both are 1000."""
+"""Page sizes: the default without MaxResults, and the maximum. Both are 1000 for other lists."""
 _TAGS = 50
-"""The most tags on one resource."""
+"""The maximum number of tags on one resource."""
 _MISSING = {Volume: "InvalidVolume.NotFound", Instance: "InvalidInstanceID.NotFound"}
 
 
 def hexadecimal(name: str, length: int = 17) -> str:
-    """Stable hexadecimal digits for an id."""
+    """Return stable hexadecimal digits for an id."""
     return blake2b(name.encode(), digest_size=16).hexdigest()[:length]
 
 
 def key_arn(region: str, account: str) -> str:
-    """The account's storage key."""
+    """Return the ARN of the account's storage key."""
     return arn("kms", region, account, f"key/{hexadecimal(account, 8)}-1111-4222-8333-{hexadecimal(account, 12)}")
 
 
 def zone_id(az: str) -> str:
-    """The zone's id: a for az1, c for az2, …"""
+    """Return the id of an Availability Zone: a is az1, b is az2, and so on."""
     country, *parts, direction, number = az[:-1].split("-")  # `us-gov-west-1`
     area = country + "".join(part[0] for part in parts)
     compass = {"northeast": "ne", "northwest": "nw", "southeast": "se"}.get(direction, direction[0])
@@ -36,19 +36,19 @@ def zone_id(az: str) -> str:
 
 
 def invalid(message: str) -> AwsError:
-    """An error in a parameter's value."""
+    """Return the error for an invalid parameter value."""
     return AwsError("InvalidParameterValue", message)
 
 
 def not_together(message: str) -> AwsError:
-    """An error in parameters that exclude each other."""
+    """Return the error for parameters that exclude each other."""
     return AwsError("InvalidParameterCombination", message)
 
 
 def filtered[T](call: Call, items: Sequence[T], known: Mapping[str, Callable[[T], Any]]) -> Sequence[T]:
-    """Items that pass all filters: `known` says what an item has by a filter's name, one text or several.
+    """Return the items that pass all filters. `known` maps a filter's name to a function of an item's value or values.
 
-    A filter that EC2 would know but the simulator does not is an error, never ignored.
+    An unknown filter raises an error, even if EC2 has it. The simulator never ignores one.
     """
     for entry in call.input.get("Filter", ()):
         name, wanted = entry.get("Name", ""), [str(value) for value in entry.get("Value", ())]
@@ -69,7 +69,7 @@ def _fits(held: str | list[str], pattern: str) -> bool:
 
 
 def paged[T](call: Call, found: Sequence[T], name: str, render: Callable[[T], object], *, keep: bool = True) -> Reply:
-    """A page; it is not kept where it changes with time."""
+    """Return one page. With `keep=False` it is not cached, because it changes with time."""
     usual, most = _PAGES.get(name, (1000, 1000))
     given = call.input.get("MaxResults")
     if given is not None and (not str(given).isdigit() or not 5 <= int(given) <= 1000):
@@ -83,7 +83,7 @@ def paged[T](call: Call, found: Sequence[T], name: str, render: Callable[[T], ob
 
 
 def asked_for[T](call: Call, parameter: str, everything: Sequence[T], find: Callable[[str], T]) -> Sequence[T]:
-    """What the ids of a parameter name; everything without any."""
+    """Return the items with the ids in a parameter, or everything if it is missing."""
     ids = call.input.get(parameter)
     if not ids:
         return everything
@@ -93,7 +93,7 @@ def asked_for[T](call: Call, parameter: str, everything: Sequence[T], find: Call
 
 
 def owned[T: (Volume, Instance)](call: Call, item_id: str, kind: type[T]) -> T:
-    """A volume or an instance of the Region."""
+    """Return a volume or an instance of the Region."""
     item = call.find(kind, item_id)
     if item is None:
         raise AwsError(_MISSING[kind], f"The {kind.__name__.lower()} '{item_id}' does not exist.")
@@ -101,12 +101,12 @@ def owned[T: (Volume, Instance)](call: Call, item_id: str, kind: type[T]) -> T:
 
 
 def volume_of(call: Call) -> Volume:
-    """The volume that a call names."""
+    """Return the volume that a call names."""
     return owned(call, str(call.input.get("VolumeId", "")), Volume)
 
 
 def the_snapshot(call: Call, snapshot_id: str) -> Backup:
-    """A snapshot of the Region."""
+    """Return a snapshot of the Region."""
     found = call.backup("snapshot", snapshot_id)
     if found is None:
         raise AwsError("InvalidSnapshot.NotFound", f"The snapshot '{snapshot_id}' does not exist.")
@@ -114,17 +114,17 @@ def the_snapshot(call: Call, snapshot_id: str) -> Backup:
 
 
 def operator(principal: str) -> Json:
-    """Whether an AWS service manages something, and which."""
+    """Render whether an AWS service manages the resource, and which."""
     return {"managed": True, "principal": principal} if principal else {"managed": False}
 
 
 def done(call: Call) -> Reply:
-    """The answer to what says nothing more."""
+    """Return the answer of calls that return only success."""
     return xml_reply(call, {"return": True})
 
 
 def describe_regions(call: Call) -> Reply:
-    """Enabled Regions."""
+    """List the enabled Regions."""
     names = filtered(call, call.account.fleet.enabled or REGIONS[partition(call.region)], {"region-name": str})
     return xml_reply(call, {"regionInfo": [_region(name) for name in names]})
 
@@ -135,12 +135,12 @@ def _region(name: str) -> Json:
 
 
 def tag_set(tags: Tags) -> list[Json] | None:
-    """EC2's tagSet; absent without tags."""
+    """Render EC2's tagSet. Without tags, return None, and the element is left out."""
     return [{"key": key, "value": value} for key, value in tags.items()] or None
 
 
 def given_tags(call: Call, kind: str) -> dict[str, str]:
-    """The tags of a request's TagSpecification for what it creates."""
+    """Return the tags that a request's TagSpecification gives to the resource it creates."""
     found: dict[str, str] = {}
     for entry in call.input.get("TagSpecification", ()):
         if entry.get("ResourceType") != kind:
@@ -154,7 +154,7 @@ def _tags(holder: Json) -> dict[str, str]:
 
 
 def _checked(tags: dict[str, str]) -> dict[str, str]:
-    """Tags that AWS would take."""
+    """Return the tags, if AWS accepts them."""
     for key, value in tags.items():
         if not key or len(key) > 127 or len(value) > 255:
             raise invalid(f"Tag {key!r} is too long, or has no key.")
@@ -164,20 +164,20 @@ def _checked(tags: dict[str, str]) -> dict[str, str]:
 
 
 def _counted(tags: dict[str, str]) -> dict[str, str]:
-    """AWS's own tags, which nobody may put on, do not count."""
+    """Check the number of tags. AWS's own tags, which users cannot add, do not count."""
     if sum(not key.startswith("aws:") for key in tags) > _TAGS:
         raise AwsError("TagLimitExceeded", f"The maximum number of tags for a resource is {_TAGS}.")
     return tags
 
 
 def create_tags(call: Call) -> Reply:
-    """All of them on all, or nothing at all."""
+    """Add all tags to all resources, or change nothing."""
     new = _checked(_tags(call.input))
     return _retag(call, lambda tags: _counted({**tags, **new}))
 
 
 def delete_tags(call: Call) -> Reply:
-    """By key, and by value where one is given. What carries none is fine."""
+    """Delete tags by key, and by value if one is given. Ignore resources that lack them."""
     named = call.input["Tag"]
 
     def edit(tags: Tags) -> Tags:

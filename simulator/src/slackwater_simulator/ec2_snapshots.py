@@ -1,4 +1,4 @@
-"""EC2's snapshots of volumes. A request for one knows no idempotency token: asked twice, there are two."""
+"""Serve EC2's snapshots of volumes. CreateSnapshot has no idempotency token, so two requests make two snapshots."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,18 +8,18 @@ from .resources import GIB, Backup, rfc3339
 from .wire import AwsError, Call, Json, Reply, xml_reply
 
 SECONDS = 300
-"""From its request until it is completed."""
+"""From the request until the snapshot is completed."""
 _FILTERS: dict[str, Callable[[Backup], str]] = {
     "snapshot-id": lambda snapshot: snapshot.id,
     "volume-id": lambda snapshot: snapshot.of,
     "status": lambda snapshot: snapshot.state,
 }
 _FULL = 0.6
-"""How much of a volume was ever written to: a snapshot's own size, which is not its volume's."""
+"""The share of a volume that was ever written to. It gives a snapshot's own size."""
 
 
 def create_snapshot(call: Call) -> Reply:
-    """Pending, then completed."""
+    """Create a snapshot, which is first pending, then completed."""
     account = call.account
     volume = ec2.volume_of(call)
     if volume.phase:
@@ -51,7 +51,7 @@ def create_snapshot(call: Call) -> Reply:
 
 
 def describe_snapshots(call: Call) -> Reply:
-    """Snapshots of the account's own; other people's there are none."""
+    """List the account's own snapshots. Other accounts have none."""
     found = ec2.asked_for(call, "SnapshotId", call.backups("snapshot"), lambda each: ec2.the_snapshot(call, each))
     if (owners := call.input.get("Owner")) and not {"self", call.account.id} & set(owners):
         found = []
@@ -60,7 +60,7 @@ def describe_snapshots(call: Call) -> Reply:
 
 
 def delete_snapshot(call: Call) -> Reply:
-    """Gone at once, pending or not."""
+    """Delete a snapshot at once, even if it is pending."""
     call.account.drop_backup(ec2.the_snapshot(call, str(call.input.get("SnapshotId", ""))).id)
     return ec2.done(call)
 

@@ -1,4 +1,4 @@
-"""EC2's volumes: what they are, and how they are made, changed and deleted."""
+"""Serve EC2's volumes: list, create, modify and delete them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,9 +13,9 @@ from .wire import AwsError, Call, Json, Reply, xml_reply
 
 REMOVAL_S, CREATION_S = 5, 5
 MODIFYING_S, MODIFICATION_S = 60, 1_800
-"""From a request until its setting holds, and until it is completed."""
+"""From a request until the new setting is in effect, and until the modification is completed."""
 MODIFICATIONS = 4
-"""Of one volume in a rolling day."""
+"""The maximum number of modifications of one volume in a rolling day."""
 _SIZES = {
     "gp3": (1, 65_536),
     "gp2": (1, 16_384),
@@ -25,16 +25,16 @@ _SIZES = {
     "sc1": (125, 16_384),
     "standard": (1, 1_024),
 }
-"""GiB, least and most (EBS user guide, volume types)."""
+"""Minimum and maximum size in GiB (EBS user guide, volume types)."""
 _IOPS = {"gp3": (3_000, 80_000), "io1": (100, 64_000), "io2": (100, 256_000)}
 _THROUGHPUT = (125, 2_000)
-"""MiB/s, gp3."""
+"""Minimum and maximum throughput of gp3 in MiB/s."""
 _MODIFICATIONS, _TOKENS = "ec2-modifications", "ec2-volume-tokens"
 
 
 @dataclass(frozen=True, slots=True)
 class Modification:
-    """A change of a volume, from one to another."""
+    """A modification of a volume from one configuration to another."""
 
     before: Volume
     after: Volume
@@ -51,7 +51,7 @@ _FILTERS: dict[str, Callable[[Volume], str | list[str]]] = {
 
 
 def describe_volumes(call: Call) -> Reply:
-    """Volumes of the Region, newest style of fields."""
+    """List the volumes of the Region, with the newest fields."""
     everything, account = call.all(Volume), call.account.id
     found = ec2.asked_for(call, "VolumeId", everything, lambda each: ec2.owned(call, each, Volume))
     return ec2.paged(call, ec2.filtered(call, found, _FILTERS), "volumeSet", lambda volume: _volume(volume, account))
@@ -94,7 +94,7 @@ def _attachment(volume: Volume, attachment: Attachment) -> Json:
 
 
 def delete_volume(call: Call) -> Reply:
-    """Deleting, then gone."""
+    """Start to delete a volume."""
     account, volume = call.account, ec2.volume_of(call)
     if volume.attachments:
         carrier = volume.attachments[0].instance_id
@@ -107,7 +107,7 @@ def delete_volume(call: Call) -> Reply:
 
 
 def create_volume(call: Call) -> Reply:
-    """Creating, then available. The same client token with the same input is the same volume."""
+    """Start to create a volume. A repeated client token with the same input returns the same volume."""
     account, input_ = call.account, {key: value for key, value in call.input.items() if key != "ClientToken"}
     token = call.input.get("ClientToken")
     key = f"{call.region}/{token}"
@@ -136,7 +136,7 @@ def create_volume(call: Call) -> Reply:
 
 
 def _made(call: Call) -> tuple[Volume, str]:
-    """A volume as asked for, and what it holds."""
+    """Return the requested volume and its contents."""
     account, zone = call.account, str(call.input["AvailabilityZone"])
     if zone[:-1] != call.region or zone[-1] not in "abcd":
         raise AwsError("InvalidZone.NotFound", f"The zone '{zone}' does not exist.")
@@ -204,7 +204,7 @@ def _check_throughput(volume: Volume, mib_s: int) -> None:
 
 
 def modify_volume(call: Call) -> Reply:
-    """Modifying; then the new setting holds and it is optimizing; then completed, and only then may the next come."""
+    """Start to modify a volume. When it is completed after modifying and optimizing, the next one can start."""
     account, volume = call.account, ec2.volume_of(call)
     if volume.phase:
         raise AwsError("IncorrectState", f"Volume {volume.id} is {volume.phase}.")
@@ -233,7 +233,7 @@ def _becomes(account: Account, volume_id: str, state: str) -> None:
 
 
 def _changed(call: Call, volume: Volume) -> Volume:
-    """The volume as asked for. A gp2 that becomes gp3 without more keeps what it had above gp3's baseline."""
+    """Return the requested volume. A gp2 that becomes gp3 keeps higher limits unless the call sets them."""
     type_ = str(call.input.get("VolumeType", volume.type))
     iops, throughput = _number(call, "Iops"), _number(call, "Throughput")
     if iops is None and type_ in _IOPS:
@@ -259,7 +259,7 @@ _MODIFICATION_FILTERS: dict[str, Callable[[Modification], str]] = {
 
 
 def describe_volumes_modifications(call: Call) -> Reply:
-    """The newest change of each volume."""
+    """List the newest modification of each volume."""
     table, ids = call.account.table(_MODIFICATIONS), call.input.get("VolumeId")
     for each in ids or ():
         if ec2.owned(call, each, Volume).id not in table:

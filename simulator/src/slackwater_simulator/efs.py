@@ -1,4 +1,4 @@
-"""EFS over rest-json: file systems and what hangs on them."""
+"""Serve EFS over rest-json: file systems and their sub-resources."""
 
 from .ec2_query import hexadecimal, key_arn, zone_id
 from .partitions import arn
@@ -6,13 +6,13 @@ from .resources import AccessPoint, ElasticFileSystem, MountTarget, Replication
 from .wire import AwsError, Call, Json, Reply, json_reply, known, page_of, page_offset, page_size, tag_list, token
 
 POLICIES = "efs-policies"
-"""A table: file-system policies."""
+"""Name of the table of file-system policies."""
 PAGE = 100
 """File systems a page, fixed (EFS API reference, DescribeFileSystems)."""
 
 
 def find(call: Call, parameter: str = "FileSystemId") -> ElasticFileSystem:
-    """The file system that an id or ARN in the input names."""
+    """Return the file system that an id or ARN in the input names."""
     wanted = str(call.input.get(parameter, "")).rpartition("/")[2]
     system = call.find(ElasticFileSystem, wanted)
     if system is None:
@@ -21,17 +21,17 @@ def find(call: Call, parameter: str = "FileSystemId") -> ElasticFileSystem:
 
 
 def targets(call: Call) -> list[tuple[ElasticFileSystem, MountTarget]]:
-    """The mount targets of the Region, with their file systems."""
+    """Return the mount targets of the Region, with their file systems."""
     return [(system, target) for system in call.all(ElasticFileSystem) for target in system.mount_targets]
 
 
 def points(call: Call) -> list[tuple[ElasticFileSystem, AccessPoint]]:
-    """The access points of the Region, with their file systems."""
+    """Return the access points of the Region, with their file systems."""
     return [(system, point) for system in call.all(ElasticFileSystem) for point in system.points]
 
 
 def find_target(call: Call, target_id: str) -> tuple[ElasticFileSystem, MountTarget]:
-    """A mount target, and its file system."""
+    """Return a mount target and its file system."""
     for system, target in targets(call):
         if target.id == target_id:
             return system, target
@@ -39,7 +39,7 @@ def find_target(call: Call, target_id: str) -> tuple[ElasticFileSystem, MountTar
 
 
 def find_point(call: Call, point_id: str) -> tuple[ElasticFileSystem, AccessPoint]:
-    """An access point by its id or ARN, and its file system."""
+    """Return an access point, by its id or ARN, and its file system."""
     wanted = point_id.rpartition("/")[2]
     for system, point in points(call):
         if point.id == wanted:
@@ -48,12 +48,12 @@ def find_point(call: Call, point_id: str) -> tuple[ElasticFileSystem, AccessPoin
 
 
 def creation_token(system: ElasticFileSystem) -> str:
-    """What it was asked for with."""
+    """Return the creation token of a file system."""
     return system.token or f"token-{system.id}"
 
 
 def replications(call: Call, system_id: str) -> list[Replication]:
-    """Those that a file system takes part in."""
+    """Return the replications that a file system takes part in."""
     return [each for each in call.account.fleet.replications if system_id in (each.source_id, each.destination_id)]
 
 
@@ -62,7 +62,7 @@ def _arn(account: str, region: str, system: str) -> str:
 
 
 def describe_file_systems(call: Call) -> Reply:
-    """File systems, a hundred a page whatever MaxItems says above that."""
+    """List file systems, at most a hundred a page even if MaxItems is larger."""
     if "FileSystemId" in call.input:
         return json_reply(call, {"FileSystems": [system_json(call, find(call))]})
     size, offset, wanted = page_size(call, PAGE), page_offset(call), call.input.get("CreationToken")
@@ -76,7 +76,7 @@ def describe_file_systems(call: Call) -> Reply:
 
 
 def system_json(call: Call, system: ElasticFileSystem) -> Json:
-    """One file system."""
+    """Render one file system."""
     now, account = call.account.fleet.now, call.account.id
     answer: Json = {
         "OwnerId": account,
@@ -108,14 +108,14 @@ def system_json(call: Call, system: ElasticFileSystem) -> Json:
 
 
 def protection(system: ElasticFileSystem) -> str:
-    """Against replications that would overwrite it."""
+    """Return whether the file system is protected from replications that would overwrite it."""
     if system.replica:
         return "REPLICATING"
     return "ENABLED" if system.protected else "DISABLED"
 
 
 def describe_mount_targets(call: Call) -> Reply:
-    """Mount targets of one file system, or one mount target."""
+    """List the mount targets of one file system, or one mount target."""
     if "MountTargetId" in call.input:
         found = [find_target(call, str(call.input["MountTargetId"]))]
     else:
@@ -127,7 +127,7 @@ def describe_mount_targets(call: Call) -> Reply:
 
 
 def target_json(call: Call, system: ElasticFileSystem, target: MountTarget) -> Json:
-    """One mount target."""
+    """Render one mount target."""
     digits = hexadecimal(target.id)
     return {
         "OwnerId": call.account.id,
@@ -144,17 +144,17 @@ def target_json(call: Call, system: ElasticFileSystem, target: MountTarget) -> J
 
 
 def subnet(call: Call, az: str) -> str:
-    """The subnet that every zone has."""
+    """Return the id of a zone's only subnet."""
     return f"subnet-{hexadecimal(call.account.id + az)}"
 
 
 def security_group(call: Call) -> str:
-    """The security group that a Region has."""
+    """Return the id of a Region's only security group."""
     return f"sg-{hexadecimal(call.account.id + call.region)}"
 
 
 def describe_mount_target_security_groups(call: Call) -> Reply:
-    """Security groups of one mount target."""
+    """List the security groups of one mount target."""
     _, target = find_target(call, str(call.input["MountTargetId"]))
     if target.phase != "available":
         raise AwsError("IncorrectMountTargetState", f"Mount target '{target.id}' is {target.phase}.", 409)
@@ -162,12 +162,12 @@ def describe_mount_target_security_groups(call: Call) -> Reply:
 
 
 def describe_lifecycle_configuration(call: Call) -> Reply:
-    """Lifecycle policies, one transition each."""
+    """List the lifecycle policies, one transition each."""
     return json_reply(call, {"LifecyclePolicies": [{name: value} for name, value in find(call).lifecycle]})
 
 
 def describe_replication_configurations(call: Call) -> Reply:
-    """Replications of the account in this Region, or of one file system at either end."""
+    """List the account's replications in this Region, or those of one file system at either end."""
     wanted = call.input.get("FileSystemId")
     found = [
         each
@@ -202,7 +202,7 @@ def describe_replication_configurations(call: Call) -> Reply:
 
 
 def describe_access_points(call: Call) -> Reply:
-    """Access points of one file system, one by its id, or all."""
+    """List the access points of one file system, one by its id, or all."""
     if "AccessPointId" in call.input:
         found = [find_point(call, str(call.input["AccessPointId"]))]
     elif "FileSystemId" in call.input:
@@ -215,7 +215,7 @@ def describe_access_points(call: Call) -> Reply:
 
 
 def point_json(call: Call, system: ElasticFileSystem, point: AccessPoint) -> Json:
-    """One access point."""
+    """Render one access point."""
     answer: Json = {
         "AccessPointId": point.id,
         "AccessPointArn": arn("elasticfilesystem", system.region, call.account.id, f"access-point/{point.id}"),
@@ -232,12 +232,12 @@ def point_json(call: Call, system: ElasticFileSystem, point: AccessPoint) -> Jso
 
 
 def describe_backup_policy(call: Call) -> Reply:
-    """Whether AWS Backup takes it every day."""
+    """Describe whether AWS Backup backs up the file system every day."""
     return json_reply(call, {"BackupPolicy": {"Status": "ENABLED" if find(call).backup else "DISABLED"}})
 
 
 def describe_file_system_policy(call: Call) -> Reply:
-    """A file system's own policy; most have none."""
+    """Return a file system's own policy. Most have none."""
     system = find(call)
     policy = call.account.table(POLICIES).get(system.id)
     if policy is None:
@@ -246,12 +246,12 @@ def describe_file_system_policy(call: Call) -> Reply:
 
 
 def list_tags_for_resource(call: Call) -> Reply:
-    """Tags of a file system or an access point."""
+    """List the tags of a file system or an access point."""
     return json_reply(call, {"Tags": tag_list(tagged(call).tags)})
 
 
 def tagged(call: Call) -> ElasticFileSystem | AccessPoint:
-    """What ResourceId names."""
+    """Return the resource that ResourceId names."""
     wanted = str(call.input.get("ResourceId", ""))
     if wanted.rpartition("/")[2].startswith("fsap-"):
         return find_point(call, wanted)[1]

@@ -1,4 +1,4 @@
-"""Elastic file systems' metrics."""
+"""Compute the metrics of EFS file systems."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -17,7 +17,7 @@ _ELASTIC_WRITE = 5_000 * MIB
 
 
 def efs_names(system: ElasticFileSystem) -> tuple[str, ...]:
-    """Metrics with the dimension FileSystemId alone."""
+    """Return the metrics that have only the dimension FileSystemId."""
     given = tuple(name for name in system.telemetry if not name.startswith("StorageBytes"))
     if system.voice == "dark" or (system.activity is None and system.voice == "absent"):
         return given
@@ -26,7 +26,7 @@ def efs_names(system: ElasticFileSystem) -> tuple[str, ...]:
 
 
 def efs_track(system: ElasticFileSystem, metric: str) -> Track | None:
-    """Silence is published as zeros or not at all, as the file system's `voice` says."""
+    """Return a metric. While nobody uses the file system, it is zeros or absent, as the file system's `voice` says."""
     if metric in system.telemetry:
         return system.telemetry[metric]
     if metric not in efs_names(system):
@@ -62,7 +62,7 @@ def _efs_during(system: ElasticFileSystem, metric: str, activity: Activity | Non
 
 
 def _efs_metered(activity: Activity) -> float:
-    """Bytes a second on the throughput meter at the peak: reads count a third."""
+    """Return the metered bytes a second at the peak. Reads count a third."""
     return activity.write + activity.read / 3 + activity.metadata
 
 
@@ -73,7 +73,7 @@ def _efs_credits(activity: Activity, standard_bytes: int, provisioned_mibps: flo
 
 @lru_cache(maxsize=512)
 def _efs_delivered(activity: Activity, standard_bytes: int, provisioned_mibps: float | None) -> Activity:
-    """The work that credits, or what is provisioned, let through: all of it, unless they bind."""
+    """Return the work that credits or provisioned throughput allow. It is all of the work unless they limit it."""
     peak = _efs_metered(activity) * MINUTE
     done = _efs_credits(activity, standard_bytes, provisioned_mibps).done
     if np.allclose(done, activity.shape.stats.total * peak):
@@ -100,7 +100,7 @@ def _efs_work(activity: Activity, metric: str, since: tuple[tuple[int, int], ...
 
 
 def efs_storage(system: ElasticFileSystem, storage_class: str) -> Track | None:
-    """StorageBytes of one class, every fifteen minutes."""
+    """Return StorageBytes of one class, every fifteen minutes."""
     if system.voice == "dark":
         return system.telemetry.get("StorageBytes")
     if storage_class not in STORAGE_CLASSES:

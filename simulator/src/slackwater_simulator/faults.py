@@ -1,4 +1,4 @@
-"""What may go wrong on purpose: denials, throttling, errors, slowness, lost pages, and answers lost or malformed."""
+"""Inject faults: denials, throttling, errors, delays, lost pages, and lost or malformed answers."""
 
 import threading
 import time
@@ -19,12 +19,12 @@ _REFUSALS = {
     "iam": ("AccessDenied", 403, "Throttling", 400),
     "backup": ("AccessDeniedException", 403, "ThrottlingException", 400),
 }
-"""Codes and HTTP statuses by service: of a denied call, and of one too many."""
+"""Error codes and HTTP statuses by service, for a denied call and for a throttled call."""
 _USUAL = ("AccessDeniedException", 400, "ThrottlingException", 400)
 _LIMITED = ("error", "drop", "truncate", "malformed", "paging", "slow", "partial", "lost-answer", "lagging")
 FOREVER = 1 << 40
 _GLOBAL = frozenset({"iam", "organizations", "pricing", "sts"})
-"""Services that policies which close Regions leave open."""
+"""Services that policies which disable Regions still allow."""
 
 
 def _not_authorized(call: Call) -> str:
@@ -33,7 +33,7 @@ def _not_authorized(call: Call) -> str:
 
 
 def _scp_text(call: Call) -> str:
-    """How a service says that a service control policy denies it: EC2 in its own way, and without a resource."""
+    """Return a service's message for a denial by a service control policy. EC2 has its own, without a resource."""
     denied, why = _not_authorized(call), "with an explicit deny in a service control policy"
     if call.service == "ec2":
         more = "Encoded authorization failure message: c2ltdWxhdGVk"
@@ -42,7 +42,7 @@ def _scp_text(call: Call) -> str:
 
 
 def _names(call: Call) -> tuple[str, str, str]:
-    """What a fault that concerns this call may be named, the narrowest first."""
+    """Return the names under which a fault for this call can be set, most specific first."""
     return f"{call.region}/{call.action}", call.action, "*"
 
 
@@ -64,16 +64,16 @@ class _Bucket:
 
 @dataclass(slots=True)
 class _Limited:
-    """A fault that ends after some times."""
+    """A fault that ends after `times` occurrences."""
 
     times: int
     detail: dict[str, Any] = field(default_factory=dict)
 
 
 class Faults:
-    """Faults by action: `ec2:DescribeVolumes`, in one Region `us-east-1/ec2:DescribeVolumes`, or `*` for all of them.
+    """Faults by action: `ec2:DescribeVolumes`, `us-east-1/ec2:DescribeVolumes` for one Region, or `*` for all actions.
 
-    `clear` returns to a healthy account.
+    `clear` removes every fault.
     """
 
     def __init__(self, latency_ms: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
@@ -83,7 +83,7 @@ class Faults:
         self.clear()
 
     def clear(self) -> None:
-        """No faults, but for CloudTrail's own limit of two calls a second."""
+        """Remove every fault. CloudTrail's own limit of two calls a second stays."""
         with self._lock:
             self.latency_ms = self._first_latency
             self._denied: set[str] = set()
@@ -94,23 +94,23 @@ class Faults:
         self.throttle("cloudtrail:LookupEvents", per_second=2, burst=2)
 
     def deny(self, action: str) -> None:
-        """Refuse an action, as IAM would."""
+        """Deny an action as IAM does."""
         self._denied.add(action)
 
     def close(self, place: str) -> None:
-        """Refuse, as a service control policy would, a Region (but for what is in none), or one action in it."""
+        """Deny a Region's regional services, or one action in a Region, as a service control policy does."""
         self._denied_places.add(place)
 
     def throttle(self, action: str, per_second: float, burst: float = 1) -> None:
-        """Let `per_second` requests a second through, after `burst` at once; a rate of 0 refuses all."""
+        """Let `burst` requests through at once, then `per_second` a second. A rate of 0 rejects all."""
         self._buckets[action] = _Bucket(per_second, burst, burst, self._clock())
 
     def unthrottle(self, action: str) -> None:
-        """No limit on an action's rate."""
+        """Remove the rate limit of an action."""
         self._buckets.pop(action, None)
 
     def error(self, action: str, code: str, status: int = 500, times: int = FOREVER) -> None:
-        """Answer with an error."""
+        """Answer an action with an error."""
         self._limited["error"][action] = _Limited(times, {"code": code, "status": status})
 
     def drop(self, action: str, times: int = FOREVER) -> None:
@@ -118,32 +118,32 @@ class Faults:
         self._limited["drop"][action] = _Limited(times)
 
     def truncate(self, action: str, times: int = FOREVER) -> None:
-        """Send the first half of the body as if it were all."""
+        """Send the first half of the body as if it were complete."""
         self._limited["truncate"][action] = _Limited(times)
 
     def malformed(self, action: str, how: str, seed: int = 0, times: int = FOREVER) -> None:
-        """Answer with something else than the service would: one of `malformed.WAYS`, drawn from a seed."""
+        """Answer with what the service never sends: one of `malformed.WAYS`, with details drawn from a seed."""
         if how not in WAYS:
             raise ValueError(f"malformed is one of {', '.join(WAYS)}, not {how}")
         self._limited["malformed"][action] = _Limited(times, {"how": how, "seed": seed})
 
     def paging(self, action: str, how: str, times: int = FOREVER) -> None:
-        """Repeat pages, lose one, or give tokens without end: one of `paging.WAYS`."""
+        """Repeat pages, lose one, or return tokens without end. `how` is one of `paging.WAYS`."""
         if how not in paging.WAYS:
             raise ValueError(f"paging is one of {', '.join(paging.WAYS)}, not {how}")
         self._limited["paging"][action] = _Limited(times, {"how": how})
 
     def slow(self, action: str, seconds: float, times: int = FOREVER) -> None:
-        """Answer so many seconds later."""
+        """Delay the answers of an action."""
         self._limited["slow"][action] = _Limited(times, {"seconds": seconds})
 
     @property
     def slows(self) -> bool:
-        """Whether any answer comes late."""
+        """Whether any answer is delayed."""
         return bool(self.latency_ms or self._limited["slow"])
 
     def short_pages(self, items: int, points: int) -> None:
-        """Give no more items and points of GetMetricData a page than this. No fault: AWS may always give fewer."""
+        """Limit the items and GetMetricData points of a page. This is no fault: AWS may always return fewer."""
         self._pages = items, points
 
     def partial(self, action: str = "cloudwatch:GetMetricData", every: int = 7, times: int = FOREVER) -> None:
@@ -151,23 +151,23 @@ class Faults:
         self._limited["partial"][action] = _Limited(times, {"every": every})
 
     def lost_answer(self, action: str, times: int = FOREVER) -> None:
-        """Do what is asked, then close the connection without an answer."""
+        """Do what the call asks, then close the connection without an answer."""
         self._limited["lost-answer"][action] = _Limited(times)
 
     def lagging(self, action: str, times: int = FOREVER, seconds: float = 60) -> None:
-        """Answer a reading call as of so many simulated seconds ago: what happened since does not show yet."""
+        """Answer a reading call with the state of `seconds` of simulated time ago."""
         self._limited["lagging"][action] = _Limited(times, {"seconds": seconds})
 
     def denies(self, action: str) -> bool:
-        """Whether this very name was denied."""
+        """Return whether exactly this action name is denied."""
         return action in self._denied
 
     def allow(self, action: str) -> None:
-        """Refuse it no longer."""
+        """Stop denying an action."""
         self._denied.discard(action)
 
     def apply(self, settings: dict[str, Any]) -> None:
-        """Faults as JSON: `{"deny": ["ec2:DescribeVolumes"], "throttle": [{"action": …, "per_second": 2}], …}`."""
+        """Set faults from JSON: `{"deny": ["ec2:DescribeVolumes"], "throttle": [{"action": …, "per_second": 2}]}`."""
         if settings.get("clear"):
             self.clear()
         if "latency_ms" in settings:
@@ -180,7 +180,7 @@ class Faults:
                 getattr(self, kind.replace("-", "_"))(**detail)
 
     def take(self, kind: str, call: Call) -> dict[str, Any] | None:
-        """Use up one occurrence of a fault of this kind, if any is planned for the call."""
+        """Use up one occurrence of a fault of this kind, if one is planned for the call. Return its details."""
         if not self._limited[kind]:
             return None
         with self._lock:
@@ -193,11 +193,11 @@ class Faults:
         return None
 
     def shortened(self, call: Call) -> Call:
-        """The call, of as short a page as there are to be."""
+        """Return the call with its page size limited by `short_pages`."""
         return paging.shortened(call, *self._pages) if self._pages else call
 
     def paged_astray(self, call: Call) -> str | None:
-        """How this call's token leads astray, if it does; used up only by a call that it can happen to."""
+        """Return the paging fault for this call. Only a call that the fault can affect uses up an occurrence."""
         plans = self._limited["paging"]
         plan = next((plans[name] for name in _names(call) if name in plans), None)
         if plan is None or (plan.detail["how"] in paging.FROM_THE_SECOND and not paging.has_token(call)):
@@ -206,7 +206,7 @@ class Faults:
         return detail["how"] if detail else None
 
     def check(self, call: Call) -> None:
-        """Raise what stands in the way of a call."""
+        """Raise the error that a fault sets for this call: a denial, throttling or a simulated failure."""
         denied, status, throttled, throttled_status = _REFUSALS.get(call.service, _USUAL)
         if not self._denied_places.isdisjoint((call.region, _names(call)[0])) and call.service not in _GLOBAL:
             raise AwsError(denied, _scp_text(call), status)

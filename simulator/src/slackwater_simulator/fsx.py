@@ -1,4 +1,4 @@
-"""FSx over JSON 1.1: what is there: file systems, volumes, backups."""
+"""Serve FSx over JSON 1.1: describe file systems, volumes and backups."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -9,21 +9,21 @@ from .resources import GIB, MIB, Backup, FsxFileSystem, FsxVolume, StorageVirtua
 from .wire import AwsError, Call, Json, Reply, json_reply, known, page_of, page_size, tag_list
 
 PAGE = 50
-"""Items a page. FSx does not publish its own limit; callers must follow NextToken whatever it is."""
+"""Items a page. FSx does not publish its own limit, so callers must follow NextToken for any page size."""
 BACKUPS: Final = "fsx-backup"
 IDS: Final = 50
-"""The most ids that a call may name (FSx API reference, BackupIds, FileSystemIds, VolumeIds)."""
+"""The maximum number of ids in a call (FSx API reference, BackupIds, FileSystemIds, VolumeIds)."""
 CONFIGURATIONS: Final[Mapping[str, str]] = {
     "LUSTRE": "LustreConfiguration",
     "ONTAP": "OntapConfiguration",
     "OPENZFS": "OpenZFSConfiguration",
     "WINDOWS": "WindowsConfiguration",
 }
-"""The member that holds what only this type has."""
+"""The member that has the settings of one type of file system only."""
 
 
 type Item = FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup
-"""What FSx knows by an ARN."""
+"""Resources that have an FSx ARN."""
 
 
 def _paged[T](call: Call, name: str, found: Sequence[T], render: Callable[[Call, T], Json]) -> Reply:
@@ -49,7 +49,7 @@ def _wanted(call: Call, parameter: str, items: Sequence[Any], code: str) -> Sequ
 
 
 def zone_subnets(account: str, region: str, zones: Sequence[str]) -> list[str]:
-    """The subnets of an account, one a zone: `("a", "c")`."""
+    """Return the subnets of an account in these zones, such as `("a", "c")`."""
     return [f"subnet-{hexadecimal(account + region + zone)}" for zone in zones]
 
 
@@ -63,7 +63,7 @@ def _filtered[T](call: Call, items: Sequence[T], known: Mapping[str, Callable[[T
 
 
 def arn_of(account: str, item: Item) -> str:
-    """The ARN under which FSx knows it."""
+    """Return the ARN of a resource."""
     match item:
         case FsxFileSystem():
             path = f"file-system/{item.id}"
@@ -77,26 +77,26 @@ def arn_of(account: str, item: Item) -> str:
 
 
 def subnets_of(account: str, system: FsxFileSystem) -> list[str]:
-    """Its subnets, the preferred one first."""
+    """Return the file system's subnets, the preferred one first."""
     zones = ("a", "c") if system.deployment.startswith("MULTI_AZ") else ("a",)
     return list(system.detail.get("subnets") or zone_subnets(account, system.region, zones))
 
 
 def interfaces_of(account: str, system: FsxFileSystem) -> dict[str, str]:
-    """The subnets of its network interfaces by their ids."""
+    """Return the subnets of the file system's network interfaces, by interface id."""
     return {
         f"eni-{hexadecimal(system.id + 'ac'[number])}": each for number, each in enumerate(subnets_of(account, system))
     }
 
 
 def describe_file_systems(call: Call) -> Reply:
-    """File systems of every type."""
+    """List file systems of every type."""
     found = _wanted(call, "FileSystemIds", call.all(FsxFileSystem), "FileSystemNotFound")
     return _paged(call, "FileSystems", found, file_system)
 
 
 def file_system(call: Call, system: FsxFileSystem) -> Json:
-    """A file system as FSx describes it."""
+    """Render a file system as FSx describes it."""
     account, region = call.account.id, system.region
     answer: Json = {
         "OwnerId": account,
@@ -120,7 +120,7 @@ def file_system(call: Call, system: FsxFileSystem) -> Json:
 
 
 def configuration(call: Call, system: FsxFileSystem) -> Json:
-    """What only file systems of its type have, with what it was created with."""
+    """Render the settings that only this type of file system has, including those given at its creation."""
     usual, given = _configuration(system, subnets_of(call.account.id, system)), system.detail.get("configuration", {})
     return usual | {key: value for key, value in given.items() if key in usual}
 
@@ -161,14 +161,14 @@ def _configuration(system: FsxFileSystem, subnets: list[str]) -> Json:
 
 
 def describe_volumes(call: Call) -> Reply:
-    """Volumes, by id or file system."""
+    """List volumes by id or by file system."""
     filters: Mapping[str, Callable[[FsxVolume], str]] = {"file-system-id": lambda each: each.file_system_id}
     found = _wanted(call, "VolumeIds", call.all(FsxVolume), "VolumeNotFound")
     return _paged(call, "Volumes", _filtered(call, found, filters), volume)
 
 
 def volume(call: Call, item: FsxVolume) -> Json:
-    """A volume as FSx describes it."""
+    """Render a volume as FSx describes it."""
     answer: Json = {
         "CreationTime": float(item.created),
         "FileSystemId": item.file_system_id,
@@ -200,7 +200,7 @@ def volume(call: Call, item: FsxVolume) -> Json:
 
 
 def bytes_of(item: FsxVolume) -> int:
-    """The size that an ONTAP volume was given."""
+    """Return the size of an ONTAP volume in bytes."""
     return int(item.detail.get("configuration", {}).get("SizeInBytes", item.size_gib * GIB))
 
 
@@ -223,12 +223,12 @@ def _ontap_volume(item: FsxVolume) -> Json:
 
 
 def is_svm_root(item: FsxVolume) -> bool:
-    """Whether it is the root volume of its storage virtual machine; the fleets leave these out."""
+    """Return whether it is the root volume of its storage virtual machine. The fleets leave these out."""
     return bool(item.detail.get("root"))
 
 
 def describe_backups(call: Call) -> Reply:
-    """Backups, by id, or by what they are of and their type."""
+    """List backups by id, resource or type."""
     found = _wanted(call, "BackupIds", call.backups(BACKUPS), "BackupNotFound")
     return _paged(call, "Backups", _filtered(call, found, _BACKUP_FILTERS), backup)
 
@@ -242,7 +242,7 @@ _BACKUP_FILTERS: Final[Mapping[str, Callable[[Backup], str]]] = {
 
 
 def backup(call: Call, item: Backup) -> Json:
-    """A backup as FSx describes it; of its file system, what outlives it."""
+    """Render a backup as FSx describes it, with the data of its file system that outlives the file system."""
     system: FsxFileSystem = item.detail["system"]
     about = ("OwnerId", "CreationTime", "FileSystemId", "FileSystemType")
     kept = (*about, "StorageCapacity", "StorageType", "ResourceARN", CONFIGURATIONS[system.kind])
@@ -269,19 +269,19 @@ def backup(call: Call, item: Backup) -> Json:
 
 
 def describe_s3_access_point_attachments(call: Call) -> Reply:
-    """Nobody here attached an S3 access point."""
+    """Return no attachments: no S3 access point is attached in the simulated account."""
     nothing: list[object] = []
     _filtered(call, nothing, dict.fromkeys(("file-system-id", "volume-id", "type"), id))
     return json_reply(call, {"S3AccessPointAttachments": nothing})
 
 
 def list_tags_for_resource(call: Call) -> Reply:
-    """Tags of anything that FSx knows by an ARN."""
+    """List the tags of any resource with an FSx ARN."""
     return json_reply(call, {"Tags": tag_list(by_arn(call).tags)})
 
 
 def by_arn(call: Call) -> Item:
-    """What ResourceARN names."""
+    """Return the resource that ResourceARN names."""
     named = str(call.input.get("ResourceARN", ""))
     if not named.startswith(f"arn:{partition(call.region)}:fsx:"):
         raise AwsError("NotServiceResourceError", f"{named} is no resource of FSx.")

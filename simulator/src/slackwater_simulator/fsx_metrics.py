@@ -1,4 +1,4 @@
-"""FSx file systems' and volumes' metrics."""
+"""Compute the metrics of FSx file systems and volumes."""
 
 from . import mechanisms
 from .resources import GIB, Activity, FsxFileSystem, FsxVolume
@@ -20,24 +20,24 @@ TIERS = {
     "SSD": ("StorageCapacity", "StorageUsed", "StorageCapacityUtilization"),
     "StandardCapacityPool": ("StorageUsed",),
 }
-"""ONTAP: metrics of a storage tier, with the dimensions FileSystemId, StorageTier and DataType."""
+"""ONTAP metrics of a storage tier, with the dimensions FileSystemId, StorageTier and DataType."""
 _SMALL_WINDOWS = (*WORK, "FreeStorageCapacity")
-"""All that Windows below 32 MB/s publishes."""
+"""The only metrics that Windows below 32 MB/s publishes."""
 _OPERATIONS_PER_MB = 39.0625
 """Disk operations a second for each MB/s of throughput capacity: 2,500 at 64 (FSx for OpenZFS performance)."""
 
 
 def fsx_names(system: FsxFileSystem) -> tuple[str, ...]:
-    """Metrics with the dimension FileSystemId alone."""
+    """Return the metrics that have only the dimension FileSystemId."""
     if system.kind == "WINDOWS" and system.throughput < 32:
         return _SMALL_WINDOWS
     return (*WORK, *_OF_KIND[system.kind], *(_BALANCES if _disks(system, "FileServerDiskIopsBalance") else ()))
 
 
 def _disks(system: FsxFileSystem, metric: str) -> mechanisms.Allowance | None:
-    """What the server's disks allow, bytes or operations a second; None where they do not burst.
+    """Return the allowance of the server's disks, in bytes or operations a second. None means that they do not burst.
 
-    OpenZFS's tables stand in for those of ONTAP, which publishes its balances below 512 MB/s, and of Windows.
+    The simulator uses OpenZFS's tables for ONTAP, which publishes its balances below 512 MB/s, and for Windows.
     """
     slow = system.kind != "OPENZFS" or system.deployment in ("SINGLE_AZ_1", "SINGLE_AZ_HA_1")
     burst_mb, burst_operations = (1_024.0, 40_000.0) if slow else (3_125.0, 100_000.0)
@@ -64,7 +64,7 @@ def _balance(system: FsxFileSystem, metric: str) -> Track:
 
 
 def fsx_space(system: FsxFileSystem, metric: str, tier: str) -> Track | None:
-    """ONTAP's space by tier, all types of data together."""
+    """Return ONTAP's space in a tier, for all types of data together."""
     if system.kind != "ONTAP" or metric not in TIERS.get(tier, ()):
         return None
     if metric in system.telemetry and tier == "SSD":
@@ -78,7 +78,7 @@ def fsx_space(system: FsxFileSystem, metric: str, tier: str) -> Track | None:
 
 
 def fsx_work(activity: Activity | None, metric: str, created: int) -> Track | None:
-    """The I/O metrics that file systems and volumes share."""
+    """Return an I/O metric, which file systems and volumes share."""
     if metric not in WORK:
         return None
     since = ((created, FOREVER),)
@@ -95,12 +95,12 @@ def fsx_work(activity: Activity | None, metric: str, created: int) -> Track | No
 
 
 def fsx_volume_track(volume: FsxVolume, metric: str) -> Track | None:
-    """Volume metrics: work alone."""
+    """Return a volume's metric. Volumes have only I/O metrics."""
     return volume.telemetry.get(metric) or fsx_work(volume.activity, metric, volume.created)
 
 
 def fsx_track(system: FsxFileSystem, metric: str) -> Track | None:
-    """File-system metrics: work, server, disks, space."""
+    """Return a file system's metric: I/O, server, disks or space."""
     if metric in system.telemetry or metric not in fsx_names(system):
         return system.telemetry.get(metric)
     if metric in WORK:

@@ -1,4 +1,4 @@
-"""Simulates IAM's SimulatePrincipalPolicy. It allows every action, unless a fault denies it."""
+"""Simulate IAM's SimulatePrincipalPolicy. It allows every action unless a fault denies it."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,16 +8,16 @@ from .wire import AwsError, Call, Json, Reply, page_of, page_size, xml_reply
 
 _SOURCE = re.compile(r"arn:(aws[a-z-]*):iam::(\d{12}):(user|group|role)/.+")
 SIMULATED_DENIAL_PREFIX = "iam-simulated:"
-"""Starts a fault that denies an action in the policy simulator only, such as `iam-simulated:ec2:DeleteVolume`.
+"""Prefix of a fault that denies an action in the policy simulator only, such as `iam-simulated:ec2:DeleteVolume`.
 
 The fault can end with ` on ARN`.
 """
 PAGE = 100
-"""Results a page, when MaxItems is not given."""
+"""Results a page without MaxItems."""
 
 
 def simulate_principal_policy(call: Call) -> Reply:
-    """Return one result per action. With several resources, it combines their results, which it also contains."""
+    """Return one result per action. For several resources, the result combines and lists theirs."""
     source = _SOURCE.fullmatch(str(call.input.get("PolicySourceArn", "")))
     if source is None or source[1] != partition(call.region):
         raise AwsError("InvalidInput", "Invalid Entity Arn: use the ARN of a user, a group or a role.")

@@ -1,6 +1,6 @@
-"""Instance types: what DescribeInstanceTypes publishes, for the types that the fleets use.
+"""Hold DescribeInstanceTypes' data for the instance types that the fleets use.
 
-Values are AWS's own answers, as republished with moto 5.2.5 (Apache-2.0), read 2026-11-21.
+The values are AWS's own answers, republished with moto 5.2.5 (Apache-2.0), read 2026-11-21.
 """
 
 from dataclasses import dataclass
@@ -131,7 +131,7 @@ i4i.4xlarge 16 2 131072 nitro x86_64 9.375 25.0 5000 10000 20000 40000 8 30 1 3.
 
 @dataclass(frozen=True, slots=True)
 class EbsLimit:
-    """What an instance carries to its volumes: Mbps (decimal) at 128 KiB, operations a second at 16 KiB."""
+    """An instance's limits for its volumes: Mbps (decimal) at 128 KiB, operations a second at 16 KiB."""
 
     baseline_mbps: int
     maximum_mbps: int
@@ -161,12 +161,12 @@ class InstanceType:
 
     @property
     def bursts(self) -> bool:
-        """Whether the network's peak lies above its baseline."""
+        """Whether the network's peak is above its baseline."""
         return self.peak_gbps > self.baseline_gbps
 
     @property
     def nitro(self) -> bool:
-        """Whether it runs on Nitro, and so publishes EBS minima and maxima."""
+        """Whether it runs on Nitro. Only Nitro publishes EBS minima and maxima."""
         return self.hypervisor == "nitro"
 
     @property
@@ -181,12 +181,12 @@ class InstanceType:
 
     @property
     def baseline_bytes(self) -> float:
-        """Network baseline of one direction, bytes a second."""
+        """Network baseline in one direction, bytes a second."""
         return self.baseline_gbps * 1e9 / 8
 
     @property
     def peak_bytes(self) -> float:
-        """Network peak of one direction, bytes a second."""
+        """Network peak in one direction, bytes a second."""
         return self.peak_gbps * 1e9 / 8
 
 

@@ -1,4 +1,4 @@
-"""KMS over JSON 1.1: what state a key is in. Every key of the account is enabled until somebody changes that."""
+"""Serve KMS over JSON 1.1: the state of a key. Every key of the account is enabled until somebody changes it."""
 
 import re
 
@@ -10,12 +10,12 @@ _ARN = re.compile(r"arn:aws[a-z-]*:kms:(?P<region>[a-z0-9-]+):(?P<account>\d{12}
 
 
 def usable(account: Account, key: str | None) -> bool:
-    """Whether data under this key can be read; `key` is None where nothing is encrypted."""
+    """Return whether data under this key can be read. A `key` of None means that nothing is encrypted."""
     return key is None or account.key_state(key) == "Enabled"
 
 
 def describe_key(call: Call) -> Reply:
-    """A key of the account. Keys of other accounts do not let anybody in."""
+    """Describe a key of the account. Keys of other accounts deny access."""
     named = str(call.input.get("KeyId", ""))
     key = named if named.startswith("arn:") else arn("kms", call.region, call.account.id, f"key/{named}")
     found = _ARN.fullmatch(key)

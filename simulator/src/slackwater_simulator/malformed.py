@@ -1,7 +1,7 @@
-"""Answers that are not what a service would say: other bytes or types, missing members, points of another clock.
+"""Make answers that a service would never send: wrong bytes or types, missing members, points at wrong times.
 
-What is wrong is drawn from a seed. Nothing here says something that the service could have meant: a member that AWS
-leaves out where there is nothing to say is never left out, and text is never changed to other text of its kind.
+A seed draws what is wrong. No answer is one that the service could have meant: members that AWS may leave out are never
+left out, and text is never changed to other text of its kind.
 """
 
 import json
@@ -25,7 +25,7 @@ _LEFT_OUT: Final = _TOKENS | {
     *("Resources", "ResourceName", "CloudTrailEvent", "Dimensions", "Label", "Messages", "DeploymentType"),
     "OntapVolumeType",
 }
-"""Members that an answer may do without, by the services' models: without them it says something else, and is whole."""
+"""Optional members in the services' models. An answer without them is still valid, but has another meaning."""
 _ELEMENTS_LEFT_OUT: Final = frozenset({
     *("nextToken", "tagSet", "item", "iops", "throughput", "device", "attachTime", "multiAttachEnabled"),
     *("instanceId", "monitoring", "state", "rootDeviceName", "reason", "instanceLifecycle", "hypervisor"),
@@ -33,7 +33,7 @@ _ELEMENTS_LEFT_OUT: Final = frozenset({
     *("baselineBandwidthInGbps", "peakBandwidthInGbps", "baselineBandwidthInMbps", "maximumBandwidthInMbps"),
     *("baselineIops", "maximumIops", "instancesSet"),
 })  # fmt: skip
-"""The same of EC2's elements; by name alone, so some that are always there somewhere are in it too."""
+"""The same for EC2's elements. It goes by name only, so it has some elements that are required in some places."""
 
 _OTHERS: Final[Mapping[str, Sequence[Any]]] = {
     "str": ({"unexpected": True}, ["unexpected"], 7),
@@ -43,9 +43,9 @@ _OTHERS: Final[Mapping[str, Sequence[Any]]] = {
     "list": ("unexpected", {"unexpected": 1}, 7),
     "dict": ("unexpected", [], 7),
 }
-"""What stands where a value of a type should."""
+"""Values of another type, by the name of the right type."""
 _TYPED: Final = re.compile(r"-?\d+(\.\d+)?|true|false|\d{4}-\d\d-\d\dT[\d:.]+Z")
-"""Texts of XML elements that are not just text."""
+"""Texts of XML elements that are not plain strings."""
 
 _MANY: Final = 50
 _HTML: Final = (
@@ -54,14 +54,14 @@ _HTML: Final = (
 
 
 def malform(reply: Reply, how: str, seed: int) -> Reply:
-    """The reply, made wrong in one of the ways of `WAYS`; errors pass as they are."""
+    """Return the reply, made wrong in one of `WAYS`. Errors are returned unchanged."""
     if reply.status >= 300:
         return reply
     return WAYS[how](reply, random.Random(seed))
 
 
 def _type(reply: Reply, chance: random.Random) -> Reply:
-    """Up to three values of another type."""
+    """Give up to three values another type."""
     if not _is_json(reply):
         return _in_xml(reply, chance, lambda leaf: bool(_TYPED.fullmatch(leaf.text or "")), text="unexpected")
     answer = json.loads(reply.body)
@@ -71,15 +71,15 @@ def _type(reply: Reply, chance: random.Random) -> Reply:
 
 
 def _missing(reply: Reply, chance: random.Random) -> Reply:
-    """Up to three members left out that are always there."""
+    """Leave out up to three required members."""
     if not _is_json(reply):
-        # A tag without a value has an empty one.
+        # A tag without a value has an empty value, so it would still be valid.
         return _in_xml(reply, chance, lambda leaf: _name(leaf) != "value", gone=True)
     return _without(reply, chance, lambda container, key: container.pop(key, None))
 
 
 def _null(reply: Reply, chance: random.Random) -> Reply:
-    """Up to three of them null, or empty in XML."""
+    """Set up to three required members to null, or make their XML elements empty."""
     if not _is_json(reply):
         return _in_xml(reply, chance, lambda leaf: not len(leaf) and _name(leaf) != "value")
     return _without(reply, chance, lambda container, key: container.update({key: None}))
@@ -98,11 +98,11 @@ def _without(reply: Reply, chance: random.Random, do: Callable[[Json, str], obje
 
 
 type Way = Callable[[Reply, random.Random], Reply]
-"""How an answer is made wrong."""
+"""A function that makes an answer wrong."""
 
 
 def _of_metrics(change: Callable[[list[Json], random.Random], object]) -> Way:
-    """Changes what GetMetricData answers; other answers pass as they are."""
+    """Return a way that changes GetMetricData's answers. Other answers stay unchanged."""
 
     def changed(reply: Reply, chance: random.Random) -> Reply:
         if not _is_json(reply):
@@ -116,31 +116,31 @@ def _of_metrics(change: Callable[[list[Json], random.Random], object]) -> Way:
 
 
 def _shifted(results: list[Json], chance: random.Random) -> None:
-    """All of CloudWatch's points some hours early or late, as if its clock had moved."""
+    """Move all of CloudWatch's points 1 to 48 hours earlier or later, as if its clock had changed."""
     by = chance.choice((-1, 1)) * chance.randint(1, 48) * 3600
     for one in results:
         one["Timestamps"] = [time + by for time in one["Timestamps"]]
 
 
 def _left_out(results: list[Json], chance: random.Random) -> None:
-    """A metric that was asked for is not in the answer."""
+    """Leave out a requested metric."""
     results.pop(chance.randrange(len(results)))
 
 
 def _unasked(results: list[Json], _: random.Random) -> None:
-    """A metric that nobody asked for."""
+    """Add a metric that was not requested."""
     results.append({**results[0], "Id": "unasked"})
 
 
 def _repeated(results: list[Json], chance: random.Random) -> None:
-    """A metric answered twice, each time otherwise."""
+    """Return one metric twice, with different values."""
     if with_points := [one for one in results if one["Values"]]:
         one = chance.choice(with_points)
         results.append({**one, "Values": [value + 1 for value in one["Values"]]})
 
 
 def _points(change: Callable[[list[Any], list[Any], random.Random], object]) -> Way:
-    """Changes the points of up to three metrics that have some."""
+    """Return a way that changes the points of up to three metrics that have points."""
 
     def changed(results: list[Json], chance: random.Random) -> None:
         for one in _some(chance, [one for one in results if one["Values"]]):
@@ -194,7 +194,7 @@ WAYS: Final[Mapping[str, Way]] = {
     "not-a-number": _points(_value(float("nan"), float("inf"), float("-inf"))),
     "word": _points(_value("NaN", "12.5", None, True, [])),
 }
-"""How an answer may be wrong; from `shifted` on, one of GetMetricData only."""
+"""The ways to make an answer wrong. From `shifted` on, they change only GetMetricData's answers."""
 OF_METRICS: Final = tuple(WAYS)[tuple(WAYS).index("shifted") :]
 
 
@@ -203,7 +203,7 @@ def _is_json(reply: Reply) -> bool:
 
 
 def _spots(node: Any) -> Iterator[tuple[Any, Any]]:
-    """Each container with each key or index in it, all through a document; of many numbers in a row some."""
+    """Yield each container of a document with each of its keys or indexes. Sample long lists of plain values."""
     items = list(node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ())
     if len(items) > _MANY and not isinstance(items[0][1], dict | list):
         items = items[:: len(items) // _MANY]
@@ -224,7 +224,7 @@ def _in_xml(
     text: str | None = None,
     gone: bool = False,
 ) -> Reply:
-    """Up to three elements that get another text, or are gone; never one that may be left out."""
+    """Change the text of up to three required elements, or remove them."""
     root = ET.fromstring(reply.body)  # noqa: S314 -- the simulator wrote it
     namespace = root.tag.partition("}")[0].lstrip("{")
     spots = [

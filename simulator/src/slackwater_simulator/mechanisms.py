@@ -1,6 +1,6 @@
-"""How AWS holds work back: token buckets, credits, and writes that wait for an acknowledgement.
+"""Simulate how AWS limits work: token buckets, credits, and writes that wait for an acknowledgement.
 
-Stepped through time by the minute or coarser, from published parameters; no closed formula decides what a metric shows.
+Simulation steps are a minute or longer, with published parameters. No closed formula decides what a metric shows.
 """
 
 from typing import NamedTuple
@@ -13,18 +13,18 @@ MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
 
 
 class Shaped(NamedTuple):
-    """Bytes a minute that passed, and packets held back (what ENA counts as allowance exceeded)."""
+    """Bytes a minute that passed, and held packets, which ENA counts as allowance exceeded."""
 
     passed: Floats
     held: Floats
 
 
 def network_buckets(demand: Floats, baseline: float, peak: float, burst_minutes: float) -> Shaped:
-    """Network credits of an instance, one direction.
+    """Return an instance's traffic in one direction, as limited by its network credits.
 
-    `demand`, `baseline` and `peak` are bytes/s; a full bucket lasts for so many minutes at the peak. It starts full and
+    `demand`, `baseline` and `peak` are bytes/s. A full bucket lasts for `burst_minutes` at the peak. It starts full and
     fills at the baseline. Source: Amazon EC2 instance network bandwidth, EC2 user guide (bursts last 5 to 60 minutes;
-    AWS publishes no credit size, hence the parameter).
+    AWS publishes no credit size, so it is a parameter).
     """
     passed = bursting(demand, baseline, peak, burst_minutes * MINUTE * (peak - baseline)).done
     held = demand * MINUTE - passed
@@ -32,11 +32,11 @@ def network_buckets(demand: Floats, baseline: float, peak: float, burst_minutes:
 
 
 def nfs_writes(offered: Floats, *, acknowledgement_s: float, writers: float, jitter: Floats) -> Floats:
-    """Writes a second when each of `writers` waits for its acknowledgement before it sends the next.
+    """Return writes a second when each of `writers` waits for an acknowledgement before it sends the next write.
 
-    `offered` is writes/s wanted, per step; what does not fit waits. `jitter` multiplies the capacity. A sync export
-    acknowledges after stable storage, about 2.9 ms: 342 writes/s for one writer (report "Sharing WordPress content on
-    FSx for OpenZFS", 2025-03).
+    `offered` is the wanted writes/s in each step. Writes above the capacity wait. `jitter` multiplies the capacity. A
+    sync export acknowledges after stable storage, about 2.9 ms: 342 writes/s for one writer (report "Sharing WordPress
+    content on FSx for OpenZFS", 2025-03).
     """
     done, waiting = np.empty_like(offered), 0.0
     capacity = writers / acknowledgement_s * jitter
@@ -48,7 +48,7 @@ def nfs_writes(offered: Floats, *, acknowledgement_s: float, writers: float, jit
 
 
 class Credits(NamedTuple):
-    """Work done a step, and the credit balance and the permitted rate (a second) after each step."""
+    """Work done in each step, and the credit balance and the permitted rate (a second) after each step."""
 
     done: Floats
     balance: Floats
@@ -56,17 +56,17 @@ class Credits(NamedTuple):
 
 
 def bursting(demand: Floats, baseline: float, burst: float, most: float) -> Credits:
-    """Work that credits let through. `demand`, `baseline` and `burst` are a second; the balance starts at `most`."""
+    """Return the work that credits allow. The rates are a second; the balance starts at `most`."""
     spent = np.cumsum((demand - baseline) * MINUTE)
     owed = spent - np.minimum(np.minimum.accumulate(spent), 0.0)
-    # The limits never bind: no need to step. What was held to the limits before owes all but a rounding error.
+    # No steps are needed if the limits never apply. Demand that was limited before owes `most`, within rounding.
     if float(owed.max()) < most * (1 - 1e-9) and float(demand.max()) <= burst:
         return Credits(demand * MINUTE, most - owed, np.full_like(demand, burst))
     return stepped(demand, baseline, burst, most)
 
 
 def stepped(demand: Floats, baseline: float, burst: float, most: float) -> Credits:
-    """Credits minute by minute: without any, work is done at the baseline."""
+    """Simulate credits minute by minute. Without credits, work is done at the baseline."""
     balance = most
     done, balances = [], []
     for wanted in np.minimum(demand, burst).tolist():
@@ -80,9 +80,9 @@ def stepped(demand: Floats, baseline: float, burst: float, most: float) -> Credi
 
 
 def efs_credits(demand: Floats, standard_bytes: float, provisioned_mibps: float | None = None) -> Credits:
-    """An EFS file system that meets `demand` (metered bytes/s) as its credits allow, or what is provisioned.
+    """Return the work of an EFS file system, limited by its credits or its provisioned throughput.
 
-    It never does more than what is provisioned, or than the size allows, where that is more. Source: Amazon EFS
+    `demand` is metered bytes/s. Provisioned throughput is a hard limit, unless the size allows more. Source: Amazon EFS
     performance, EFS user guide.
     """
     allowance = efs_allowance(standard_bytes)
@@ -93,7 +93,7 @@ def efs_credits(demand: Floats, standard_bytes: float, provisioned_mibps: float 
 
 
 class Allowance(NamedTuple):
-    """What credits buy: rates a second, and the most credits there can be."""
+    """Baseline and burst rates a second, and the maximum number of credits."""
 
     baseline: float
     burst: float
@@ -101,18 +101,18 @@ class Allowance(NamedTuple):
 
 
 def efs_allowance(standard_bytes: float) -> Allowance:
-    """Of a bursting EFS file system, metered bytes.
+    """Return the allowance of a bursting EFS file system in metered bytes.
 
     Baseline 50 KiB/s per GiB in Standard and at least 1 MiB/s; burst 100 MiB/s per TiB and at least 100 MiB/s; credits
-    up to 2.1 TiB, per TiB from 1 TiB. Source: Amazon EFS performance, EFS user guide. Below 20 GiB credits are taken to
-    accrue at the 1 MiB/s floor.
+    up to 2.1 TiB, per TiB from 1 TiB. Source: Amazon EFS performance, EFS user guide. Below 20 GiB, the simulator
+    accrues credits at 1 MiB/s.
     """
     tib = max(1.0, standard_bytes / TIB)
     return Allowance(max(MIB, 50 * 1024 * standard_bytes / GIB), 100 * MIB * tib, 2_308_974_418_330.0 * tib)
 
 
 def volume_allowance(type_: str, size_gib: int) -> Allowance | None:
-    """Of a gp2 volume in operations, of st1 and sc1 in bytes; None for the types without credits, or that need none.
+    """Return a volume's allowance: operations for gp2, bytes for st1 and sc1. None if it has or needs no credits.
 
     Sources: EBS general purpose volumes; EBS throughput optimized and cold HDD volumes, EBS user guide.
     """
@@ -130,16 +130,16 @@ def volume_allowance(type_: str, size_gib: int) -> Allowance | None:
 
 
 def instance_allowance(baseline: float, maximum: float) -> Allowance:
-    """What holds its maximum for half an hour: an instance's EBS bandwidth, and an FSx file server on its disks.
+    """Return an allowance that lasts half an hour at the maximum, for an instance's EBS bandwidth or FSx's disks.
 
-    Source: Amazon EBS-optimized instances, EC2 user guide. AWS publishes no refill, which is taken to be what the work
-    leaves of the baseline; of FSx it publishes no bucket either.
+    Source: Amazon EBS-optimized instances, EC2 user guide. AWS publishes no refill rate, so the unused part of the
+    baseline refills the credits. AWS publishes no bucket size for FSx either.
     """
     return Allowance(baseline, maximum, (maximum - baseline) * 1800)
 
 
 def let_through(wanted: Floats, baseline: float, maximum: float) -> Floats:
-    """Of what volumes want, a second, what their instance carries: its maximum while there are credits."""
+    """Return what an instance allows of its volumes' demand, a second. It allows its maximum while it has credits."""
     return bursting(wanted, *instance_allowance(baseline, maximum)).done / MINUTE
 
 
@@ -151,10 +151,10 @@ class CpuWork(NamedTuple):
 
 
 def cpu_credits(demand: Floats, *, vcpus: int, an_hour: float, start: float, step: int = MINUTE) -> CpuWork:
-    """A T instance in `standard` mode: without credits it runs at its baseline, and no surplus is lent.
+    """Simulate a T instance in `standard` mode. Without credits it runs at its baseline and gets no surplus credits.
 
-    One credit is one vCPU at 100 % for a minute; at most a day's earnings are kept. Source: CPU credits and baseline
-    utilization for burstable instances, EC2 user guide.
+    One credit is one vCPU at 100 % for a minute. The balance is limited to a day's earnings. Source: CPU credits and
+    baseline utilization for burstable instances, EC2 user guide.
     """
     most, earned = 24 * an_hour, an_hour * step / 3600
     baseline = an_hour / 60 / vcpus
@@ -168,7 +168,7 @@ def cpu_credits(demand: Floats, *, vcpus: int, an_hour: float, start: float, ste
 
 
 class Surplus(NamedTuple):
-    """CPU credits after each step: earned ones left, borrowed ones, and those charged in the step."""
+    """CPU credits after each step: earned and left, borrowed, and charged in the step."""
 
     balance: Floats
     surplus: Floats
@@ -176,9 +176,9 @@ class Surplus(NamedTuple):
 
 
 def cpu_surplus(demand: Floats, *, vcpus: int, an_hour: float, start: float, step: int = MINUTE) -> Surplus:
-    """A T instance in `unlimited` mode that uses `demand` (fraction of all vCPUs).
+    """Simulate a T instance in `unlimited` mode that uses `demand` (fraction of all vCPUs).
 
-    Without credits it borrows, and earnings pay that back; what is borrowed beyond a day's earnings is charged. Source:
+    Without credits it borrows, and earned credits repay that. Borrowing beyond a day's earnings is charged. Source:
     unlimited mode for burstable performance instances, EC2 user guide.
     """
     most, earned = 24 * an_hour, an_hour * step / 3600

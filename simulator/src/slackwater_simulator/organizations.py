@@ -1,4 +1,4 @@
-"""AWS Organizations over JSON 1.1: a tree of units and accounts, as its management account and its delegates see it."""
+"""Serve AWS Organizations over JSON 1.1, for the management account and delegated administrators."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from .wire import AwsError, Call, Json, Reply, json_reply, page_of, page_size, t
 type State = Literal["ACTIVE", "SUSPENDED", "PENDING_CLOSURE", "PENDING_ACTIVATION", "CLOSED"]
 
 PAGE = 20
-"""Entries a page, at most."""
+"""The maximum number of entries a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Member:
 
 @dataclass(frozen=True, kw_only=True)
 class Organization:
-    """A tree. `fleet_of` makes what is in a member's account when somebody first asks; None is nothing to be asked."""
+    """A tree. `fleet_of` creates a member's fleet on first use. It returns None if there is no account to ask."""
 
     management: str
     members: Sequence[Member]
@@ -49,12 +49,12 @@ class Organization:
 
     @cached_property
     def named(self) -> dict[str, Unit | Member]:
-        """Units and accounts by their ids."""
+        """Units and accounts by id."""
         return {unit.id: unit for unit in self.units} | {member.id: member for member in self.members}
 
     @cached_property
     def children(self) -> dict[str, list[Unit | Member]]:
-        """What is right below the root and each unit."""
+        """The direct children of the root and of each unit."""
         found: dict[str, list[Unit | Member]] = {self.root: [], **{unit.id: [] for unit in self.units}}
         for each in self.named.values():
             found[each.parent].append(each)
@@ -62,7 +62,7 @@ class Organization:
 
 
 def _organization(call: Call) -> Organization:
-    """The organization that a call asks about, if the caller may see it."""
+    """Return the organization that a call asks about, if the caller may see it."""
     org, caller = call.simulator.organization, call.account.id
     if org is None or (caller != org.management and caller not in org.named):
         raise AwsError("AWSOrganizationsNotInUseException", "Your account is not a member of an organization.")
@@ -79,27 +79,27 @@ def _named[T: (Unit, Member)](call: Call, parameter: str, kind: type[T], code: s
 
 
 def describe_account(call: Call) -> Reply:
-    """An account of the organization."""
+    """Describe an account of the organization."""
     member = _named(call, "AccountId", Member, "AccountNotFoundException", "an account")
     return json_reply(call, {"Account": _account(call, member)})
 
 
 def describe_organizational_unit(call: Call) -> Reply:
-    """A unit of the organization."""
+    """Describe a unit of the organization."""
     code = "OrganizationalUnitNotFoundException"
     unit = _named(call, "OrganizationalUnitId", Unit, code, "an organizational unit")
     return json_reply(call, {"OrganizationalUnit": _unit(call, unit)})
 
 
 def list_roots(call: Call) -> Reply:
-    """The only root."""
+    """List the only root."""
     org = _organization(call)
     root = {"Id": org.root, "Arn": _arn(call, f"root/{org.id}/{org.root}"), "Name": "Root", "PolicyTypes": []}
     return _page(call, "Roots", [root], dict)
 
 
 def list_parents(call: Call) -> Reply:
-    """The unit or the root that holds an account or a unit."""
+    """List the unit or root that contains an account or a unit."""
     org = _organization(call)
     child = org.named.get(call.input["ChildId"])
     if child is None:
@@ -109,17 +109,17 @@ def list_parents(call: Call) -> Reply:
 
 
 def list_accounts_for_parent(call: Call) -> Reply:
-    """Accounts right below a unit or the root."""
+    """List the accounts directly below a unit or the root."""
     return _page(call, "Accounts", _children(call, Member), lambda member: _account(call, member))
 
 
 def list_organizational_units_for_parent(call: Call) -> Reply:
-    """Units right below a unit or the root."""
+    """List the units directly below a unit or the root."""
     return _page(call, "OrganizationalUnits", _children(call, Unit), lambda unit: _unit(call, unit))
 
 
 def list_tags_for_resource(call: Call) -> Reply:
-    """Tags of an account."""
+    """List the tags of an account."""
     member = _named(call, "ResourceId", Member, "TargetNotFoundException", "a target")
     return _page(call, "Tags", tag_list(member.tags), dict)
 
@@ -136,7 +136,7 @@ def _page[T](call: Call, key: str, items: Sequence[T], render: Callable[[T], obj
 
 
 def _account(call: Call, member: Member) -> Json:
-    """Without Status, which AWS took away in September 2026."""
+    """Render an account without Status, which AWS removed in September 2026."""
     return {
         "Id": member.id,
         "Arn": _arn(call, f"account/{_organization(call).id}/{member.id}"),

@@ -1,4 +1,4 @@
-"""Pages: shorter ones than asked for, as AWS may give, and tokens that lead astray."""
+"""Change pages: shorter ones than requested, as AWS may return, and tokens that lead to a wrong page."""
 
 import base64
 import json
@@ -11,18 +11,18 @@ from typing import Final
 from .wire import AwsError, Call, Operation, Reply, as_json, paging_of, token
 
 _BEHIND: Final = 1 << 50
-"""An offset behind the end of every list."""
+"""An offset after the end of every list."""
 _XML_TOKEN: Final = re.compile(rb"<nextToken>([^<]*)</nextToken>")
 _FRESH: Final = count()
 
 
 def has_token(call: Call) -> bool:
-    """Whether a call asks for another page than the first."""
+    """Return whether a call asks for a page after the first."""
     return bool(call.input.get(paging_of(call).page))
 
 
 def shortened(call: Call, items: int, points: int) -> Call:
-    """The call as if it asked for fewer items a page, or points of GetMetricData; EC2's where it asks for pages."""
+    """Return the call with a smaller page size, in items or GetMetricData points. Keep EC2 calls without a size."""
     size = paging_of(call).size
     most = points if size == "MaxDatapoints" else items
     if call.service == "ec2" and size not in call.input:
@@ -31,17 +31,17 @@ def shortened(call: Call, items: int, points: int) -> Call:
 
 
 def astray(operation: Operation, call: Call, how: str) -> Reply:
-    """What a call gets whose token leads astray: one of `WAYS`."""
+    """Return the answer to a call whose token leads to a wrong page, in one of `WAYS`."""
     return WAYS[how](operation, call)
 
 
 def _again(operation: Operation, call: Call) -> Reply:
-    """The first page once more, with the token that led here."""
+    """Return the first page again, with the token that led here."""
     return operation(_asking(call, None))
 
 
 def _instead(operation: Operation, call: Call) -> Reply:
-    """The first page instead of this one, which is lost, and then on to the next."""
+    """Return the first page instead of this one, which is lost, with the token of the next page."""
     following = _token(operation(call), call)
     return _with_token(operation(_asking(call, None)), call, following)
 
@@ -51,19 +51,19 @@ def _refused(_: Operation, call: Call) -> Reply:
 
 
 def _nowhere(operation: Operation, call: Call) -> Reply:
-    """An empty page, and the end."""
+    """Return an empty page without a token."""
     return operation(_asking(call, token(_BEHIND)))
 
 
 def _endless(operation: Operation, call: Call) -> Reply:
-    """After the last page empty ones, each with another token."""
+    """After the last page, return empty pages without end, each with a new token."""
     reply = operation(call)
     following = _token(reply, call)
     return reply if following else _with_token(reply, call, token(_BEHIND + next(_FRESH)))
 
 
 def _circle(operation: Operation, call: Call) -> Reply:
-    """After the last page the first one, by another token than ever."""
+    """After the last page, return the first one again, each time with a new token."""
     reply = operation(call)
     following = _token(reply, call)
     return reply if following else _with_token(reply, call, _zero(next(_FRESH)))
@@ -78,18 +78,18 @@ WAYS: Final[Mapping[str, Callable[[Operation, Call], Reply]]] = {
     "circle": _circle,
 }
 FROM_THE_SECOND: Final = frozenset({"again", "instead", "refused", "nowhere"})
-"""What only happens to a call with a token."""
+"""Ways that affect only calls with a token."""
 
 
 def _asking(call: Call, asked: str | None) -> Call:
-    """The call with this token, or none."""
+    """Return the call with this token, or without one."""
     name = paging_of(call).page
     others = {key: value for key, value in call.input.items() if key != name}
     return replace(call, input=others | ({name: asked} if asked else {}))
 
 
 def _token(reply: Reply, call: Call) -> str | None:
-    """The token of an answer, if it has one."""
+    """Return the token of an answer, if it has one."""
     if "json" in reply.content_type:
         found: str | None = json.loads(reply.body).get(paging_of(call).next_page)
         return found
@@ -98,7 +98,7 @@ def _token(reply: Reply, call: Call) -> str | None:
 
 
 def _with_token(reply: Reply, call: Call, following: str | None) -> Reply:
-    """The answer with this token, or none."""
+    """Return the answer with this token, or without one."""
     if "json" in reply.content_type:
         name = paging_of(call).next_page
         answer = {key: value for key, value in json.loads(reply.body).items() if key != name}
@@ -109,5 +109,5 @@ def _with_token(reply: Reply, call: Call, following: str | None) -> Reply:
 
 
 def _zero(length: int) -> str:
-    """A token of the first page, another one for each length."""
+    """Return a token of the first page, different for each length."""
     return base64.urlsafe_b64encode(f"page:{'0' * (2 + length)}".encode()).decode()

@@ -1,7 +1,7 @@
-"""Partitions of AWS: their Regions, and how they write ARNs and addresses. An account belongs to one.
+"""Describe AWS partitions: their Regions, ARNs and addresses. An account belongs to one partition.
 
-Sources: AWS General Reference, "Amazon Resource Names"; Getting Started with Amazon Web Services in China,
-"Endpoints and ARNs"; AWS GovCloud (US) User Guide; the Regions are those of botocore's endpoints (2026-11).
+Sources: AWS General Reference, "Amazon Resource Names"; Getting Started with Amazon Web Services in China, "Endpoints
+and ARNs"; AWS GovCloud (US) User Guide; the Regions are those of botocore's endpoints (2026-11).
 """
 
 from typing import Final
@@ -33,20 +33,20 @@ _SUFFIXES: Final = {
 
 
 def partition(region: str) -> str:
-    """The partition that a Region is in."""
+    """Return the partition of a Region."""
     return next((name for name, regions in REGIONS.items() if region in regions), "aws")
 
 
 def suffix(region: str) -> str:
-    """What the addresses of a Region end in."""
+    """Return the domain suffix of a Region's addresses."""
     return _SUFFIXES.get(partition(region), "amazonaws.com")
 
 
 def arn(service: str, region: str, account: str, name: str) -> str:
-    """An ARN of something in a Region."""
+    """Return the ARN of a resource in a Region."""
     return f"arn:{partition(region)}:{service}:{region}:{account}:{name}"
 
 
 def global_arn(service: str, region: str, account: str, name: str) -> str:
-    """An ARN of something that is in no Region (IAM, STS), as a Region's partition writes it."""
+    """Return the ARN of a global resource (IAM, STS), in the partition of a Region."""
     return f"arn:{partition(region)}:{service}::{account}:{name}"

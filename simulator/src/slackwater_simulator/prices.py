@@ -1,9 +1,9 @@
-"""Public on-demand prices, USD: what the Price List API would answer for the items that the fleets touch.
+"""Hold public on-demand prices in USD: the Price List API's answers for what the fleets use.
 
 Sources: AWS Price List API and pricing pages for us-east-1 (2026-08) and ap-northeast-1 (EBS effective 2026-09-01, FSx
 ONTAP 2026-07-01), the reports "Can Amazon EFS replace EBS?" (2025-02-19) and "Sharing WordPress content on FSx for
-OpenZFS" (2025-03). What is marked (?) is general knowledge or a usual ratio, not checked against AWS. An item without a
-source is left out, as some items of real answers are: Single-AZ OpenZFS in Tokyo has no price here.
+OpenZFS" (2025-03). Prices marked (?) are general knowledge or a usual ratio, not checked against AWS. Items without a
+source are left out, as some are from real answers: Single-AZ OpenZFS in Tokyo has no price here.
 """
 
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ US, TOKYO = "us-east-1", "ap-northeast-1"
 LOCATIONS = {US: "US East (N. Virginia)", TOKYO: "Asia Pacific (Tokyo)"}
 _PREFIX = {US: "USE1-", TOKYO: "APN1-"}
 
-# A line with `=` opens a product family: service, family, operation. The others are its items: usage type without the
-# Region's prefix, unit, price in us-east-1, price in Tokyo (`-`: none), attributes.
+# A line with `=` starts a product family: service, family, operation. The lines below it are its items: usage type
+# without the Region's prefix, unit, price in us-east-1, price in Tokyo (`-`: none), attributes.
 _TABLE = """
 = AmazonEC2 | Storage |
 EBS:VolumeUsage.gp3 | GB-Mo | 0.08 | 0.096 | volumeApiName=gp3; storageMedia=SSD-backed
@@ -98,7 +98,7 @@ storageType=SSD
 = AmazonVPC | VpcEndpoint | VpcEndpoint
 VpcEndpoint-Hours | Hrs | 0.01 | 0.014 | endpointType=PrivateLink
 """
-# (?) Type, and an hour of Linux in us-east-1 and in Tokyo.
+# (?) Instance type, and the price of an hour of Linux in us-east-1 and in Tokyo.
 _HOURLY = """
 t3.micro 0.0104 0.0136
 t3.small 0.0208 0.0272

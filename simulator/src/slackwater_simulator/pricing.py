@@ -1,4 +1,4 @@
-"""The Price List Query API: products as JSON strings, terms and dimensions as maps with generated keys."""
+"""Serve the Price List Query API: products as JSON strings, terms and dimensions as maps with generated keys."""
 
 from base64 import b32encode
 from functools import cache
@@ -24,7 +24,7 @@ def _code(name: str, length: int) -> str:
 
 @cache
 def _catalogue() -> tuple[tuple[dict[str, str], str], ...]:
-    """Attributes (by which to filter) and the record, for each product."""
+    """Return each product's attributes, for filters, and its record."""
     return tuple((_attributes(row), as_json(_record(row)).decode()) for row in rows())
 
 
@@ -76,7 +76,7 @@ def _record(row: Row) -> Json:
 
 
 def get_products(call: Call) -> Reply:
-    """Products whose attributes pass every filter."""
+    """Return the products whose attributes pass every filter."""
     if call.region not in _ENDPOINTS:
         raise AwsError("UnrecognizedClientException", f"The Price List API has no endpoint in {call.region}.", 400)
     service, filters = call.input["ServiceCode"], call.input.get("Filters") or []

@@ -1,4 +1,4 @@
-"""What exists in a simulated account, as frozen values. Times are epoch seconds, sizes are named by unit."""
+"""Define a simulated account's resources as frozen values. Times are epoch seconds; names of sizes have the unit."""
 
 import calendar
 import time
@@ -14,25 +14,25 @@ from .series import FOREVER, Series, Signal, Spans, Track
 
 type Tags = Mapping[str, str]
 type Telemetry = Mapping[str, Track]
-"""Metrics given outright, by name: they replace what the resource would publish by itself."""
+"""Given metrics by name. They replace the metrics that the resource would publish."""
 
 ACCOUNT = "123456789012"
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 
 
 def instant(text: str) -> int:
-    """Epoch seconds of an RFC 3339 time in UTC."""
+    """Return the epoch seconds of an RFC 3339 time in UTC."""
     return calendar.timegm(time.strptime(text.strip().upper().removesuffix("Z").partition(".")[0], "%Y-%m-%dT%H:%M:%S"))
 
 
 def rfc3339(epoch_s: int, fraction: str = "") -> str:
-    """Epoch seconds as AWS writes it."""
+    """Return a time in the format that AWS uses."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(epoch_s)) + fraction + "Z"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """Work over time: `shape` (fraction of the peak, a sample a minute) times rates at the peak, bytes a second."""
+    """Work over time: `shape` (fraction of the peak, a sample a minute) times the rates at the peak, bytes a second."""
 
     shape: Signal
     read: float = 0.0
@@ -45,7 +45,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A volume on an instance."""
+    """An attachment of a volume to an instance."""
 
     instance_id: str
     since: int
@@ -63,7 +63,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disk:
-    """A file system as the CloudWatch agent of its instance reports it. `volume_key` names the volume, if any does."""
+    """A file system that an instance's CloudWatch agent reports. `volume_key` names the volume's dimension, if any."""
 
     path: str = "/data"
     device: str = "nvme1n1"
@@ -75,7 +75,7 @@ class Disk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """An EBS volume. `used` are the intervals in which it was attached and so published metrics."""
+    """An EBS volume. `used` has the intervals in which it was attached and published metrics."""
 
     id: str
     az: str
@@ -93,14 +93,14 @@ class Volume:
     snapshot_id: str = ""
     multi_attach: bool = False
     disk: Disk | None = None
-    """What the agent of the instance says of it; nothing without one."""
+    """What the instance's agent reports about the volume. None means no report."""
     telemetry: Telemetry = field(default_factory=dict)
     phase: str = ""
-    """`creating` or `deleting`; otherwise its attachments say how it is."""
+    """`creating` or `deleting`. If it is empty, the attachments give the state."""
     kms_key: str = ""
-    """ARN; the account's storage key without one."""
+    """ARN. If it is empty, the account's storage key is used."""
     operator: str = ""
-    """The principal of the AWS service that manages it, as `eks.amazonaws.com`; nothing without one."""
+    """The principal of the AWS service that manages the volume, such as `eks.amazonaws.com`. Empty if there is none."""
 
     @property
     def region(self) -> str:
@@ -108,12 +108,12 @@ class Volume:
 
     @property
     def state(self) -> str:
-        """`in-use` or `available`, or what its life cycle says."""
+        """`in-use` or `available`, or the life cycle's phase."""
         return self.phase or ("in-use" if self.attachments else "available")
 
     @property
     def iops_limit(self) -> int | None:
-        """IOPS as DescribeVolumes shows them: provisioned, gp2's baseline, gp3's included 3,000."""
+        """IOPS as DescribeVolumes shows them: provisioned, gp2's baseline, or gp3's included 3,000."""
         if self.type == "gp2":
             return min(16_000, max(100, 3 * self.size_gib))
         return self.iops or (3_000 if self.type == "gp3" else None)
@@ -130,7 +130,7 @@ class Volume:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """An EC2 instance. `running` are its intervals of running; none means since launch."""
+    """An EC2 instance. `running` has the intervals in which it ran; empty means since launch."""
 
     id: str
     type: str
@@ -148,10 +148,10 @@ class Instance:
     """The CloudWatch agent's ENA counters: none, with the required dimensions, or with InstanceType appended."""
     spot: bool = False
     unlimited: bool = False
-    """T types: CPU credits are spent, borrowed and charged; otherwise there are always enough."""
+    """T types: CPU credits are spent, borrowed and charged. Without it, there are always enough."""
     telemetry: Telemetry = field(default_factory=dict)
     operator: str = ""
-    """The principal of the AWS service that manages it; nothing without one."""
+    """The principal of the AWS service that manages the instance. Empty if there is none."""
 
     @property
     def region(self) -> str:
@@ -168,7 +168,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountTarget:
-    """Where an EFS file system can be mounted; by default in the subnet of its zone and the group of its Region."""
+    """An EFS mount target. By default it is in its zone's subnet and its Region's security group."""
 
     id: str
     az: str
@@ -180,7 +180,7 @@ class MountTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessPoint:
-    """An access point of an EFS file system. `user` and `root` are as the API writes PosixUser and RootDirectory."""
+    """An access point of an EFS file system. `user` and `root` have the API's PosixUser and RootDirectory."""
 
     id: str
     token: str
@@ -202,12 +202,12 @@ class Replication:
 
 
 type Voice = Literal["zeros", "absent", "dark"]
-"""What an EFS file system publishes when nobody uses it: zeros, only StorageBytes, or nothing at all."""
+"""What an EFS file system publishes while nobody uses it: zeros, only StorageBytes, or nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElasticFileSystem:
-    """An EFS file system; `one_zone` names its zone."""
+    """An EFS file system. `one_zone` is its zone; None means Regional."""
 
     id: str
     region: str
@@ -221,7 +221,7 @@ class ElasticFileSystem:
     mount_targets: tuple[MountTarget, ...] = ()
     activity: Activity | None = None
     active: tuple[int, int] | None = None
-    """When the activity took place; always without it, and silent outside it."""
+    """The interval of the activity. The file system is silent outside it. None means always active."""
     clients: Flow | None = None
     voice: Voice = "zeros"
     tags: Tags = field(default_factory=dict)
@@ -229,24 +229,24 @@ class ElasticFileSystem:
     replica: bool = False
     backup: bool = False
     access_points: int = 0
-    """How many it has beside those that are given one by one."""
+    """The number of access points besides `given_points`."""
     given_points: tuple[AccessPoint, ...] = ()
     telemetry: Telemetry = field(default_factory=dict)
     phase: str = "available"
     token: str = ""
-    """CreationToken; one that follows from its id without one."""
+    """The CreationToken. If it is empty, it follows from the id."""
     performance: str = "generalPurpose"
     encrypted: bool = True
     kms_key: str = ""
     protected: bool = True
-    """Against being overwritten by a replication."""
+    """Whether it is protected from being overwritten by a replication."""
 
     @property
     def points(self) -> tuple[AccessPoint, ...]:
         return (*self.given_points, *map(self._point, range(self.access_points)))
 
     def with_points(self, points: Iterable[AccessPoint]) -> "ElasticFileSystem":
-        """The same with other access points."""
+        """Return the file system with other access points."""
         return replace(self, access_points=0, given_points=tuple(points))
 
     def _point(self, number: int) -> AccessPoint:
@@ -272,15 +272,15 @@ class FsxFileSystem:
     disk_iops_peak: float = 5.0
     server_peak: float = 5.0
     used: float = 0.4
-    """Fraction of `storage_gib`; of ONTAP's SSD tier."""
+    """The used fraction of `storage_gib`. For ONTAP, of the SSD tier."""
     pool_gib: int = 0
-    """ONTAP: what lies in the capacity pool."""
+    """ONTAP: GiB in the capacity pool."""
     backup_days: int = 7
     tags: Tags = field(default_factory=dict)
     telemetry: Telemetry = field(default_factory=dict)
     phase: str = "AVAILABLE"
     detail: Mapping[str, Any] = field(default_factory=dict)
-    """What else is known of it, for FSx's own use."""
+    """Further data, used by FSx only."""
 
     @property
     def root_volume_id(self) -> str:
@@ -316,7 +316,7 @@ class FsxVolume:
     tags: Tags = field(default_factory=dict)
     telemetry: Telemetry = field(default_factory=dict)
     phase: str = ""
-    """As its kind of volume has it when nothing is under way, without one."""
+    """If it is empty, the volume has the usual state of its kind."""
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -336,9 +336,9 @@ class StorageVirtualMachine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """A snapshot, a recovery point (`id` is its ARN) or an FSx backup of the resource `of`, begun at `made`.
+    """A snapshot, a recovery point (`id` is its ARN) or an FSx backup of the resource `of`, started at `made`.
 
-    `contents` stands for the data at that time. `detail` is what else its service knows of it.
+    `contents` stands for the data at that time. `detail` has data that only its service uses.
     """
 
     id: str
@@ -355,7 +355,7 @@ class Backup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrailEvent:
-    """A management event; `resources` are (type, name) pairs."""
+    """A management event; `resources` has (type, name) pairs."""
 
     name: str
     at: int
@@ -371,7 +371,7 @@ type Enrollment = Literal["Active", "Inactive", "Pending", "Failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeOption:
-    """A configuration that Compute Optimizer would choose for a volume."""
+    """A configuration that Compute Optimizer recommends for a volume."""
 
     type: str
     size_gib: int
@@ -384,7 +384,7 @@ class VolumeOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeRecommendation:
-    """What Compute Optimizer says of how a volume is configured; its options, the best first."""
+    """Compute Optimizer's recommendation for a volume's configuration, with its options, the best first."""
 
     volume_id: str
     region: str
@@ -396,7 +396,7 @@ class VolumeRecommendation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleRecommendation:
-    """That Compute Optimizer calls a resource idle."""
+    """Compute Optimizer's finding that a resource is idle."""
 
     resource_id: str
     region: str
@@ -410,7 +410,7 @@ class IdleRecommendation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """A role that other accounts may assume with its external id; only those that it trusts, if it names any."""
+    """A role that other accounts can assume with its external id. If `trusts` is not empty, only those accounts can."""
 
     name: str
     external_id: str | None = None
@@ -419,7 +419,7 @@ class Role:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planted:
-    """Something planted: an issue, with the detectors that should report it, or a negative control of one detector."""
+    """A planted case: an issue with the detectors that should report it, or a negative control of one detector."""
 
     resource_id: str
     type: str
@@ -430,20 +430,20 @@ class Planted:
     control_of: str | None = None
     why: str = ""
     scenario: str = ""
-    """Which scenario drew it, in a labelled fleet."""
+    """In a labelled fleet: the scenario that drew it."""
     full: bool = True
-    """Whether CloudWatch has all its data, but for scattered or late points."""
+    """Whether CloudWatch has all its data, except for scattered missing points and late ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fleet:
-    """One account at one moment."""
+    """One account at one time."""
 
     now: int
     account: str = ACCOUNT
     regions: tuple[str, ...] = ("ap-northeast-1",)
     enabled: tuple[str, ...] = ()
-    """Regions that may be asked; where none is named, all that need no opting in."""
+    """Regions that can be used. If it is empty, all that need no opt-in."""
     volumes: Sequence[Volume] = ()
     instances: Sequence[Instance] = ()
     efs: Sequence[ElasticFileSystem] = ()
@@ -454,14 +454,14 @@ class Fleet:
     events: Sequence[TrailEvent] = ()
     roles: Sequence[Role] = ()
     enrollment: Enrollment = "Inactive"
-    """In Compute Optimizer; without "Active" it recommends nothing."""
+    """The enrollment in Compute Optimizer. It recommends nothing unless it is "Active"."""
     volume_recommendations: Sequence[VolumeRecommendation] = ()
     idle_recommendations: Sequence[IdleRecommendation] = ()
     planted: Sequence[Planted] = ()
 
     @cached_property
     def by_region(self) -> dict[tuple[type, str], list[Any]]:
-        """Resources by their type and Region."""
+        """Resources by type and Region."""
         found: dict[tuple[type, str], list[Any]] = defaultdict(list)
         for name in LISTS.values():
             for item in getattr(self, name):
@@ -470,12 +470,12 @@ class Fleet:
 
     @cached_property
     def by_id(self) -> "dict[str, Resource]":
-        """Resources by their ids."""
+        """Resources by id."""
         return {item.id: item for held in self.by_region.values() for item in held}
 
     @cached_property
     def volumes_of(self) -> dict[str, list[Volume]]:
-        """Volumes by the instance that carries them."""
+        """Volumes by the instance that they are attached to."""
         found: dict[str, list[Volume]] = {}
         for volume in self.volumes:
             for attachment in volume.attachments:
@@ -492,9 +492,9 @@ LISTS: Final[Mapping[type, str]] = {
     FsxVolume: "fsx_volumes",
     StorageVirtualMachine: "svms",
 }
-"""Where a fleet has its resources of each type."""
+"""The fleet's field that holds the resources of each type."""
 
 
 def given(signal: Signal, *, scale: float = 1.0, digits: int = 4, since: int = 0, until: int = FOREVER) -> Track:
-    """A metric given outright."""
+    """Return a metric with given values."""
     return (Series(signal, scale=scale, digits=digits, since=since, until=until),)

@@ -1,8 +1,8 @@
-"""Metric series as CloudWatch keeps them: one statistic set (sum, count, least, greatest) per step.
+"""Compute metric series as CloudWatch stores them: one statistic set (sum, count, minimum, maximum) per step.
 
 A `Signal` holds statistic sets for one cycle of whole days and repeats into the past, so that any window can be
-asked. A `Series` is a signal as one metric of one resource shows it: scaled, and alive from one moment to another.
-Every coarser period is an exact aggregate of the same steps, computed once and kept.
+requested. A `Series` is a signal as one resource's metric: scaled, and published from one time to another. Every longer
+period is an exact aggregate of the same steps, computed once and cached.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,12 +20,12 @@ MINUTE = 60
 HOUR = 3_600
 DAY = 86_400
 CYCLE = 35 * DAY
-"""Length of a signal, seconds: five whole weeks, so that weekdays stay weekdays when it repeats."""
+"""Length of a signal in seconds: five whole weeks, so that each repetition starts on the same weekday."""
 FOREVER = 1 << 40
 
 
 class Stats(NamedTuple):
-    """Statistic sets of consecutive buckets; a bucket with no samples has no point."""
+    """Statistic sets of consecutive periods. A period without samples has no point."""
 
     total: Floats
     samples: Floats
@@ -34,7 +34,7 @@ class Stats(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Buckets that have data: their starts (epoch seconds, ascending) and statistics."""
+    """Periods that have data: their starts (epoch seconds, ascending) and statistics."""
 
     starts: Ints
     stats: Stats
@@ -52,18 +52,18 @@ def _ones(size: int) -> Floats:
 
 @dataclass(eq=False, slots=True)
 class Signal:
-    """Statistic sets every `step` seconds from `origin` (a UTC midnight, epoch seconds), repeating every cycle."""
+    """Statistic sets every `step` seconds from `origin` (a UTC midnight, epoch seconds), repeated every cycle."""
 
     origin: int
     step: int
     _held: Stats | Floats
-    """Samples are kept as they are, NaN for a missing one: a labelled fleet has thousands of them."""
+    """Plain samples stay an array, to save memory: a labelled fleet has thousands. NaN is a missing sample."""
     _coarser: dict[int, Stats] = field(default_factory=dict)
     _slower: "dict[int, Signal]" = field(default_factory=dict)
 
     @classmethod
     def sampled(cls, origin: int, step: int, values: Floats) -> "Signal":
-        """One sample a step; NaN is a missing point."""
+        """Return a signal with one sample a step. NaN is a missing point."""
         return cls(origin, step, values)
 
     @property
@@ -79,7 +79,7 @@ class Signal:
         return Stats(np.where(missing, 0.0, values), np.where(missing, 0.0, 1.0), low, high)
 
     def at(self, period: int) -> Stats:
-        """The whole cycle in buckets of `period` seconds, a multiple of the step that divides the cycle."""
+        """Return the whole cycle in periods of `period` seconds, a multiple of the step that divides the cycle."""
         if period == self.step:
             return self.stats
         if period not in self._coarser:
@@ -89,13 +89,13 @@ class Signal:
         return self._coarser[period]
 
     def coarsened(self, step: int) -> "Signal":
-        """The same measurements, published as one statistic set every `step` seconds (basic monitoring)."""
+        """Return the same measurements as one statistic set every `step` seconds (basic monitoring)."""
         if step not in self._slower:
             self._slower[step] = Signal(self.origin, step, self.at(step))
         return self._slower[step]
 
     def window(self, start: int, end: int, period: int) -> Stats:
-        """Buckets from `start` to `end`, both multiples of `period`."""
+        """Return the periods from `start` to `end`, both multiples of `period`."""
         whole = self.at(period)
         size = len(whole.total)
         first = (start - self.origin) // period % size
@@ -107,7 +107,7 @@ class Signal:
 
 
 def constant(step: int) -> Signal:
-    """A signal that is 1 every `step` seconds."""
+    """Return a signal that is 1 every `step` seconds."""
     return Signal.sampled(0, step, np.ones(DAY // step))
 
 
@@ -130,7 +130,7 @@ class Series:
     digits: int = 0
 
     def points(self, start: int, end: int, period: int) -> Points:
-        """Buckets on the clock's grid whose start lies in [start, end), holding the data before `end`."""
+        """Return the periods on the clock's grid that start in [start, end), with the data before `end`."""
         step = self.signal.step
         since = -(-max(self.since, start) // step) * step
         until = min(self.until, end) // step * step
@@ -151,7 +151,7 @@ class Series:
         return Points(starts, self._measured(stats))
 
     def _trimmed(self, starts: Ints, since: int, until: int, period: int) -> Stats:
-        """Buckets that fit the cycle. The first and the last one hold only what was published."""
+        """Return the periods, which fit the cycle. The first and the last contain only what was published."""
         first, last = int(starts[0]), int(starts[-1]) + period
         stats = self.signal.window(first, last, period)
         edges = []
@@ -169,7 +169,7 @@ class Series:
         return stats
 
     def _uneven(self, starts: Ints, since: int, until: int, period: int) -> Stats:
-        """Buckets that do not fit the cycle: each summed from the steps."""
+        """Return the periods, which do not fit the cycle, each summed from the steps."""
         step = self.signal.step
         rows = []
         for start in starts.tolist():
@@ -190,13 +190,13 @@ class Series:
 
 
 type Track = tuple[Series, ...]
-"""What one metric published: one series, or several that follow one another (a stop, a change, a silence between)."""
+"""What one metric published: one series, or several in sequence (a stop, a change, a silent time between)."""
 type Spans = tuple[tuple[int, int], ...]
-"""Intervals, each from one moment until another (epoch seconds)."""
+"""Intervals from one time to another (epoch seconds)."""
 
 
 def alive(spans: Spans, signal: Signal, scale: float, **measured: Any) -> Track:
-    """A metric published in some intervals; `measured` is more of its `Series`."""
+    """Return a metric that is published in some intervals. `measured` has further fields of its `Series`."""
     return tuple(Series(signal, scale, since=since, until=until, **measured) for since, until in spans)
 
 
@@ -208,7 +208,7 @@ def _whole(stats: Stats) -> tuple[float, float, float, float]:
 
 @lru_cache(maxsize=256)
 def track_points(track: Track, start: int, end: int, period: int) -> Points:
-    """The points of a metric in a window, with buckets merged where two of its series share one."""
+    """Return the points of a metric in a window. Periods that two of its series share are merged."""
     if len(track) == 1:
         return track[0].points(start, end, period)
     return _merged([series.points(start, end, period) for series in track])
@@ -228,7 +228,7 @@ def _merged(parts: Sequence[Points]) -> Points:
 
 
 def statistic(track: Track, name: str, start: int, end: int, period: int) -> tuple[Ints, Floats]:
-    """Starts and values of one statistic: Sum, Average, Minimum, Maximum, SampleCount or pNN."""
+    """Return the starts and values of one statistic: Sum, Average, Minimum, Maximum, SampleCount or pNN."""
     if name[0] == "p":
         return _percentile(track, float(name[1:]), start, end, period)
     starts, (total, count, low, high) = track_points(track, start, end, period)
@@ -238,7 +238,7 @@ def statistic(track: Track, name: str, start: int, end: int, period: int) -> tup
 
 
 def _percentile(track: Track, rank: float, start: int, end: int, period: int) -> tuple[Ints, Floats]:
-    """Percentile over the steps' means in each bucket, linear between neighbours."""
+    """Return a percentile of the steps' means in each period, linear between neighbours."""
     step = track[0].signal.step
     starts, stats = track_points(track, start - start % -period, end, step)
     if not len(starts):
@@ -258,7 +258,7 @@ def _percentile(track: Track, rank: float, start: int, end: int, period: int) ->
 
 
 def added(signals: Iterable[tuple[Signal, float]], step: int = MINUTE) -> Signal:
-    """The sum of signals of one step and cycle, each times its factor."""
+    """Return the sum of signals with the same step and cycle, each times its factor."""
     parts = list(signals)
     total = np.zeros(CYCLE // step)
     origin = parts[0][0].origin if parts else 0

@@ -1,4 +1,4 @@
-"""The server: one local endpoint that speaks for every service, told apart by each request's signature scope."""
+"""Serve every simulated service on one local endpoint, chosen by the scope of each request's signature."""
 
 import contextlib
 import json
@@ -62,12 +62,12 @@ _OPERATIONS = {
     "sts": operations(sts),
 }
 _SHOWN = ("id", "kind", "of", "region", "made", "state", "tags", "bytes", "contents")
-"""Of a backup; the rest is its service's own."""
+"""The members of a backup that are shown. The others are its service's own."""
 _DEEDS = frozenset(
     {"attach", "detach", "tag", "untag", "use", "work", "replace"}
     | {"set_key", "lock_vault", "copy_backup", "hide_backups"}
 )
-"""What other people do to an account, which may be asked for over HTTP."""
+"""Actions of other people on an account, which callers can request over HTTP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Request:
 
 
 def _nested(params: dict[str, str]) -> Json:
-    """Query parameters as the structure they spell: `Filter.1.Value.1=x`, without `member`."""
+    """Return query parameters such as `Filter.1.Value.1=x` as nested data, without `member`."""
     root: Json = {}
     for name, value in params.items():
         *path, last = [part for part in name.split(".") if part != "member"]
@@ -101,7 +101,7 @@ def _lists(node: Any) -> Any:
 
 
 class Accounts:
-    """Accounts by their numbers, those of an organization made when first asked for. Iterates over those there are."""
+    """Accounts by number. An organization's accounts are created on first use. Iteration gives the created ones."""
 
     def __init__(self, fleets: Iterable[Fleet], organization: organizations.Organization | None, clock: Clock) -> None:
         self._made = {each.account: Account(each, clock) for each in fleets}
@@ -118,7 +118,7 @@ class Accounts:
         return account
 
     def get(self, number: str) -> Account | None:
-        """An account, or None where there is no such one."""
+        """Return an account, or None if it does not exist."""
         with self._lock:
             org = self._organization
             if number not in self._made and org and (fleet := org.fleet_of(number)):
@@ -151,7 +151,7 @@ class Simulator:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The endpoint's address."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
@@ -160,13 +160,13 @@ class Simulator:
         return self.accounts[self.fleet.account]
 
     def advance(self, seconds: float) -> None:
-        """Move the simulated clock on; what is due by then is done."""
+        """Move the simulated clock forward, and run the actions that are due by then."""
         self.clock.advance(seconds)
         for account in self.accounts:
             account.run_due()
 
     def before(self, action: str, callback: Callable[[], object]) -> None:
-        """Run something right before each call of an action is answered, until `reset`."""
+        """Run a callback before each call of an action is answered, until `reset`."""
         self._before.setdefault(action, []).append(callback)
 
     @property
@@ -177,7 +177,7 @@ class Simulator:
 
     @property
     def metrics_requested(self) -> int:
-        """Metrics asked for by GetMetricData and GetMetricStatistics."""
+        """Metrics requested by GetMetricData and GetMetricStatistics."""
         return sum(account.usage["metrics_requested"] for account in self.accounts)
 
     @property
@@ -186,7 +186,7 @@ class Simulator:
         return sum(account.usage["datapoints"] for account in self.accounts)
 
     def reset(self) -> None:
-        """Forget what was counted, every fault, and what was to run before calls. What was changed stays."""
+        """Remove all counts, faults and callbacks. Changes to the accounts stay."""
         with self._lock:
             self._calls.clear()
         for account in self.accounts:
@@ -212,7 +212,7 @@ class Simulator:
         self.stop()
 
     def answer(self, request: Request) -> Reply | None:
-        """The reply to a request; None closes the connection."""
+        """Return the reply to a request. None closes the connection."""
         if request.target.startswith("/_simulator/"):
             return self._own(request)
         scope = _SCOPE.search(request.headers.get("authorization", ""))
@@ -231,7 +231,7 @@ class Simulator:
         return None if self.faults.take("lost-answer", call) is not None else self._spoiled(call, reply)
 
     def _begin(self, call: Call) -> None:
-        """Count a call, and do what comes before its answer."""
+        """Count a call, and run delays and callbacks before its answer."""
         with self._lock:
             self._calls[call.action] += 1
         if self.faults.latency_ms:
@@ -243,7 +243,7 @@ class Simulator:
         call.account.run_due()
 
     def _spoiled(self, call: Call, reply: Reply) -> Reply:
-        """Return the reply as faults leave it."""
+        """Return the reply with the faults that change it."""
         if self.faults.take("truncate", call) is not None:
             return Reply(reply.body[: len(reply.body) // 2], reply.content_type)
         if wrong := self.faults.take("malformed", call):
@@ -289,7 +289,7 @@ class Simulator:
         return Call(service, operation, region, account, given, protocol, self)
 
     def _own(self, request: Request) -> Reply:
-        """The simulator's own endpoints."""
+        """Answer a request to the simulator's own endpoints."""
         path, query = urlsplit(request.target)[2:4]
         try:
             body = json.loads(request.body or b"{}")
@@ -302,7 +302,7 @@ class Simulator:
         return Reply(as_json(answer), "application/json")
 
     def _own_answer(self, method: str, name: str, given: Json) -> Json | None:
-        """Calls, truth, the clock and what is there; or reset, faults, and what other people do to the account."""
+        """Answer one of the simulator's own calls: GET reads, other methods change something. None: no such call."""
         account = self.accounts[given.get("account", self.fleet.account)]
         account.run_due()
         if method == "GET":
@@ -338,7 +338,7 @@ class Simulator:
 
     @staticmethod
     def _deed(account: Account, name: str, arguments: list[str]) -> Callable[[], object]:
-        """What somebody does to an account."""
+        """Return an action of another person on an account."""
         if name not in _DEEDS:
             raise ValueError(f"nobody does {name}")
         return partial(getattr(account, name), *arguments)

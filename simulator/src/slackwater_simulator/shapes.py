@@ -1,7 +1,7 @@
-"""Demand over time: what people and programs ask for, before anything holds them back.
+"""Create demand over time: what people and programs request, before any limit.
 
-Shapes lie between 0 and 1, a value a minute for one cycle, and reach 1 somewhere: a rate at the peak times a shape is a
-demand. Ordinary resources share a few seeded variants of each shape, shifted by nothing but their scale.
+Shapes have values between 0 and 1, one a minute for one cycle, and reach 1 somewhere. A rate at the peak times a shape
+is a demand. Ordinary resources share a few seeded variants of each shape, which differ only in scale.
 """
 
 import zlib
@@ -27,30 +27,30 @@ class Shapes:
 
     @property
     def origin(self) -> int:
-        """The midnight at which the cycle starts, so that it ends with the day of `now`."""
+        """The midnight (epoch seconds) at which the cycle starts, so that it ends with the day of `now`."""
         return self.now // DAY * DAY + DAY - CYCLE
 
     def random(self, *name: object) -> np.random.Generator:
-        """Randomness that depends on the seed and a name alone."""
+        """Return a random generator that depends only on the seed and a name."""
         return np.random.default_rng([self.seed, zlib.crc32(repr(name).encode())])
 
     def signal(self, values: Floats, step: int = MINUTE) -> Signal:
-        """Values of one cycle as a signal."""
+        """Return values of one cycle as a signal."""
         return Signal.sampled(self.origin, step, values)
 
     def shape(self, kind: str, variant: int = 0) -> Signal:
-        """A ready shape: steady, office, nightly, bursty or trickle."""
+        """Return a shared shape: steady, office, nightly, bursty or trickle."""
         key = kind, variant % VARIANTS
         if key not in self._made:
             self._made[key] = self.signal(_KINDS[kind](self.random(*key)))
         return self._made[key]
 
     def minute(self, days_ago: float, hour: float = 0.0) -> int:
-        """Index of the minute `days_ago` days before now's midnight, at `hour` UTC."""
+        """Return the index of the minute `days_ago` days before now's midnight, at `hour` UTC."""
         return int(MINUTES - DAY_MINUTES - days_ago * DAY_MINUTES + hour * 60)
 
     def blocks(self, spans: Sequence[tuple[float, float, float, float]], rest: float = 0.0) -> Floats:
-        """Levels by (days ago, hour UTC, hours long, level); everything else is `rest`."""
+        """Return levels by (days ago, hour UTC, hours long, level). Everything else is `rest`."""
         values = np.full(MINUTES, rest)
         for days_ago, hour, hours, level in spans:
             start = self.minute(days_ago, hour)
@@ -59,13 +59,13 @@ class Shapes:
 
 
 def _grid() -> tuple[Floats, Floats]:
-    """Hour of the day and day of the cycle of each minute."""
+    """Return the hour of the day and the day of the cycle of each minute."""
     minute = np.arange(MINUTES, dtype=np.float64)
     return minute % DAY_MINUTES / 60, minute // DAY_MINUTES
 
 
 def noise(random: np.random.Generator, spread: float, size: int = MINUTES) -> Floats:
-    """Factors around 1, never negative."""
+    """Return factors around 1, never negative."""
     return np.maximum(0.0, random.normal(1.0, spread, size))
 
 
@@ -81,7 +81,7 @@ def _office(random: np.random.Generator) -> Floats:
 
 
 def _nightly(random: np.random.Generator) -> Floats:
-    """A ten-minute batch at full rate every night, next to nothing in between."""
+    """Return a ten-minute batch at full rate every night, with almost nothing in between."""
     values = 0.01 * noise(random, 0.5)
     start = int(random.integers(15 * 60, 19 * 60))
     for day in range(MINUTES // DAY_MINUTES):

@@ -1,4 +1,4 @@
-"""Simulates STS: GetCallerIdentity and AssumeRole."""
+"""Simulate STS: GetCallerIdentity and AssumeRole."""
 
 import re
 
@@ -11,14 +11,14 @@ _ROLE = re.compile(r"arn:(aws[a-z-]*):iam::(\d{12}):role/(.+)")
 
 
 def get_caller_identity(call: Call) -> Reply:
-    """The account behind the access key."""
+    """Return the account of the access key."""
     account = call.account.id
     arn = global_arn("iam", call.region, account, "user/simulated")
     return xml_reply(call, {"Arn": arn, "UserId": "AIDASIMULATEDUSER0001", "Account": account})
 
 
 def assume_role(call: Call) -> Reply:
-    """Temporary keys whose access key id names the role's account."""
+    """Return temporary keys. Their access key id contains the role's account."""
     arn = str(call.input["RoleArn"])
     partition, account_id, name = match.groups() if (match := _ROLE.fullmatch(arn)) else ("aws", "", "")
     session = call.input["RoleSessionName"]

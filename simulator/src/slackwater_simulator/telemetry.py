@@ -1,4 +1,4 @@
-"""All metrics of an account, found by their exact dimensions, and listed."""
+"""Find all metrics of an account by their exact dimensions, and list them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -26,12 +26,12 @@ class Telemetry:
     _kept: dict[tuple[str, str, str, Dimensions], Track | None] = field(default_factory=dict)
 
     def track(self, region: str, namespace: str, metric: str, dimensions: Dimensions) -> Track | None:
-        """The metric with exactly these dimensions, or None when it was never published."""
+        """Return the metric with exactly these dimensions, or None if it was never published."""
         key = region, namespace, metric, dimensions
         if metric in LIMITS:
             return self._find(*key)
         if key not in self._kept:
-            if len(self._kept) > 2_000:  # some hold a signal of their own
+            if len(self._kept) > 2_000:  # some have a large signal of their own
                 self._kept.clear()
             self._kept[key] = self._find(*key)
         return self._kept[key]
@@ -47,7 +47,7 @@ class Telemetry:
         return find(self.fleet, resource, metric, named)
 
     def listing(self, region: str, namespace: str | None, since: int) -> MetricListing:
-        """Namespace, name and dimensions of every metric of a Region that had data after `since`, in a stable order."""
+        """Yield namespace, name and dimensions of a Region's metrics with data after `since`, in a stable order."""
         tables: tuple[tuple[tuple[str, ...], type, Callable[[Any, int], MetricListing]], ...] = (
             (("AWS/EBS",), Volume, _of_volume),
             (("AWS/EC2", "CWAgent"), Instance, self._listed),
@@ -123,7 +123,7 @@ _FOUND: dict[tuple[str, ...], tuple[str, type[Any], Callable[[Fleet, Any, str, d
     ("AWS/FSx", "FileSystemId", "VolumeId"): ("VolumeId", FsxVolume, _exported),
     ("CWAgent",): ("InstanceId", Instance, _agents),
 }
-"""Namespace and dimensions: the dimension that names the resource, its type, and what finds its metric."""
+"""Namespace and dimensions, with the dimension that names the resource, its type, and the function of its metrics."""
 
 
 def _of_volume(volume: Volume, since: int) -> MetricListing:
@@ -161,12 +161,12 @@ def _recent(intervals: tuple[tuple[int, int], ...], since: int) -> bool:
 
 
 def agent_dimensions(instance: Instance) -> Dimensions:
-    """What the CloudWatch agent of this instance sends with the ENA counters."""
+    """Return the dimensions that this instance's CloudWatch agent sends with the ENA counters."""
     return (*_appended(instance), ("driver", "ena"), ("interface", "ens5"))
 
 
 def disk_dimensions(instance: Instance, volume: Volume) -> Dimensions | None:
-    """What the agent of this instance sends with `disk_used_percent`; None where it says nothing of the volume.
+    """Return the dimensions that this instance's agent sends with `disk_used_percent`. None if it does not report it.
 
     A volume is named as `aws://ZONE/VOLUME` (ec2tagger in the agent's source).
     """

@@ -1,4 +1,4 @@
-"""What is true of a fleet, whatever a program may find in it: the planted cases, and counts of its resources."""
+"""Describe the truth about a fleet, whatever a program finds in it: planted cases and counts of resources."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -9,12 +9,12 @@ from .series import DAY
 
 
 def is_sync(volume: FsxVolume) -> bool:
-    """An OpenZFS export some client of which acknowledges only what is on stable storage."""
+    """Return whether an OpenZFS export has a client whose writes are acknowledged only from stable storage."""
     return volume.kind == "OPENZFS" and any("async" not in export.options for export in volume.exports)
 
 
 def counts(fleet: Fleet, region: str) -> dict[str, Any]:
-    """Numbers of resources in a Region, and those that decide how many metrics a scan needs."""
+    """Return counts of a Region's resources, including counts that decide how many metrics a scan needs."""
     types = (Volume, Instance, ElasticFileSystem, FsxFileSystem, FsxVolume)
     volumes, instances, systems, served, exported = (fleet.by_region.get((kind, region), []) for kind in types)
     bought = [volume for volume in volumes if (volume.throughput_limit or 0) > 125]
@@ -61,7 +61,7 @@ def counts(fleet: Fleet, region: str) -> dict[str, Any]:
 
 
 def truth(fleet: Fleet) -> dict[str, Any]:
-    """The truth document."""
+    """Return the truth document."""
     planted = [asdict(case) | {"issues": list(case.issues)} for case in fleet.planted]
     return {
         "now": rfc3339(fleet.now),

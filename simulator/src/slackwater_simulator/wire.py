@@ -1,4 +1,4 @@
-"""Requests, replies and errors: what all services share, and how each protocol writes them."""
+"""Define requests, replies and errors, and how each protocol writes them."""
 
 import base64
 import binascii
@@ -28,7 +28,7 @@ _NAMESPACES: Final = {
     "sts": "https://sts.amazonaws.com/doc/2011-06-15/",
 }
 REST: Final = {"backup": "backup", "elasticfilesystem": "efs"}
-"""Services that speak rest-json, by the names that botocore has for them."""
+"""Services that use rest-json, with botocore's names for them."""
 _CONTENT_TYPES: Final = {
     "json-1.0": "application/x-amz-json-1.0",
     "json-1.1": "application/x-amz-json-1.1",
@@ -42,7 +42,7 @@ _READING: Final = ("Describe", "Get", "List", "Lookup", "Simulate", "Assume")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One signed request: which operation of which service, in which Region, with what input."""
+    """One signed request: the operation of a service, the Region and the input."""
 
     service: str
     operation: str
@@ -54,38 +54,38 @@ class Call:
 
     @property
     def action(self) -> str:
-        """As IAM writes it: `ec2:DescribeVolumes`."""
+        """The action in IAM's format: `ec2:DescribeVolumes`."""
         return f"{self.service}:{self.operation}"
 
     @property
     def reads(self) -> bool:
-        """Whether it changes nothing; its verb says so."""
+        """Whether it changes nothing, judged by its verb."""
         return self.operation.startswith(_READING)
 
     def find[T](self, kind: type[T], resource_id: object) -> T | None:
-        """A resource of the Region, if there is one of this kind with this id."""
+        """Return a resource of this kind in the Region, or None."""
         found: Any = self.account.find(str(resource_id))
         if found is None or found.region != self.region:
             return None
         return found if isinstance(found, kind) else None
 
     def all[T](self, kind: type[T]) -> list[T]:
-        """The resources of one type in the Region."""
+        """Return the resources of one type in the Region."""
         return self.account.all(kind, self.region)
 
     def backups(self, kind: str) -> list[Backup]:
-        """Backups of a kind in the Region, the oldest first."""
+        """Return the backups of a kind in the Region, oldest first."""
         return [each for each in self.account.backups() if each.kind == kind and each.region == self.region]
 
     def backup(self, kind: str, backup_id: object) -> Backup | None:
-        """A backup of the Region, if there is one of this kind with this id."""
+        """Return a backup of this kind in the Region, or None."""
         found = self.account.backup(str(backup_id))
         return found if found and found.kind == kind and found.region == self.region else None
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What goes back."""
+    """An HTTP answer."""
 
     body: bytes
     content_type: str
@@ -97,7 +97,7 @@ type Operation = Callable[[Call], Reply]
 
 
 class AwsError(Exception):
-    """An error as a service names it, and what its model says beside that."""
+    """A service's error: its code and message, and other members that its model has."""
 
     def __init__(self, code: str, message: str = "", status: int = 400, **detail: str) -> None:
         super().__init__(f"{code}: {message}")
@@ -105,7 +105,7 @@ class AwsError(Exception):
 
 
 def operations(*modules: ModuleType) -> dict[str, Operation]:
-    """A service's operations: its modules' public functions that turn a call into a reply, by their lower-case names.
+    """Return a service's operations: public functions from a call to a reply, by their lower-case names.
 
     A generic function is a helper. Python 3.12 does not resolve its type parameters as type hints.
     """
@@ -122,28 +122,28 @@ def operations(*modules: ModuleType) -> dict[str, Operation]:
 
 
 def as_json(answer: object) -> bytes:
-    """Compact JSON."""
+    """Return compact JSON."""
     return json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def json_reply(call: Call, answer: object, status: int = 200) -> Reply:
-    """A JSON answer in the caller's dialect."""
+    """Return a JSON answer in the call's protocol."""
     return Reply(answer if isinstance(answer, bytes) else as_json(answer), _CONTENT_TYPES[call.protocol], status)
 
 
 def known(answer: Json) -> Json:
-    """Members that have a value; a service leaves out the others."""
+    """Return the members that have a value. Services leave out the others."""
     return {name: value for name, value in answer.items() if value is not None}
 
 
 def tag_list(tags: Mapping[str, str]) -> list[Json]:
-    """Tags as most services write them."""
+    """Return tags in the format of most services."""
     return [{"Key": key, "Value": value} for key, value in tags.items()]
 
 
 @cache
 def _routes(service: str) -> list[tuple[str, re.Pattern[str], str, dict[str, str]]]:
-    """Method, path, operation, and the members of its input by what requests call them, the most exact paths first."""
+    """Return method, path, operation, and input members by their names in requests. Most specific paths come first."""
     from botocore.loaders import Loader
     from botocore.model import ServiceModel
 
@@ -159,7 +159,7 @@ def _routes(service: str) -> list[tuple[str, re.Pattern[str], str, dict[str, str
 
 
 def routed(service: str, method: str, path: str, query: str) -> tuple[str, Json]:
-    """The operation of a rest-json path, which is percent-encoded as sent, and what path and query say."""
+    """Return the operation of a rest-json path (percent-encoded, as sent), and the input in path and query."""
     for verb, pattern, operation, members in _routes(service):
         if verb == method and (match := pattern.fullmatch(path.rstrip("/"))):
             given: Json = {name: each[0] if len(each) == 1 else each for name, each in parse_qs(query).items()}
@@ -172,20 +172,20 @@ def routed(service: str, method: str, path: str, query: str) -> tuple[str, Json]
 
 
 class Xml(str):
-    """Text that is XML already."""
+    """Text that is already XML."""
 
     __slots__ = ()
 
 
 def text(value: object) -> str:
-    """A value as XML text: escaped, booleans in lower case."""
+    """Return a value as XML text: escaped, booleans in lower case."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, Xml) else escape(str(value), quote=False)
 
 
 def xml(value: object, member: str = "item") -> str:
-    """Elements of a mapping, without those that are None; of a list, each as a `member`; or else text."""
+    """Return a mapping as elements without None values, a list as `member` elements, and anything else as text."""
     if isinstance(value, Mapping):
         return "".join(_element(name, each, member) for name, each in value.items() if each is not None)
     if isinstance(value, list):
@@ -198,7 +198,7 @@ def _element(name: str, value: object, member: str) -> str:
 
 
 def xml_reply(call: Call, answer: object) -> Reply:
-    """An answer of the query protocol, or of EC2's."""
+    """Return an answer in the query protocol, or in EC2's."""
     start, end = f'<{call.operation}Response xmlns="{_NAMESPACES[call.service]}">', f"</{call.operation}Response>"
     if call.service == "ec2":
         document = f"{_XML}{start}<requestId>{REQUEST_ID}</requestId>{xml(answer)}{end}"
@@ -208,7 +208,7 @@ def xml_reply(call: Call, answer: object) -> Reply:
 
 
 def failure(call: Call | None, error: AwsError) -> Reply:
-    """An error as the call's protocol writes it; as the query protocol does where no service was named."""
+    """Return an error in the call's protocol, or in the query protocol if the request named no service."""
     if call is not None and call.protocol != "query":
         detail = {"__type": error.code, "message": error.message}
         if call.protocol == "rest-json":
@@ -228,9 +228,9 @@ def failure(call: Call | None, error: AwsError) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """What a page's token is called in a request and in an answer, and its size; the codes of errors in them.
+    """Names of a page's token in requests and answers, the name of its size, and the codes of errors in them.
 
-    Without `bad_size`, a size that is too large is taken for the largest.
+    Without `bad_size`, a size that is too large is reduced to the maximum.
     """
 
     page: str = "NextToken"
@@ -256,16 +256,16 @@ _PAGING: Final = {
     "organizations": Paging(bad_page="InvalidInputException", bad_size="InvalidInputException"),
     "pricing": Paging(bad_page="InvalidNextTokenException", bad_size="InvalidParameterException"),
 }
-"""By service, or by action where it is not like its service's others."""
+"""By service, or by action if it differs from its service's others."""
 
 
 def paging_of(call: Call) -> Paging:
-    """How the pages of an operation are asked for."""
+    """Return how an operation's pages are requested."""
     return _PAGING.get(call.action) or _PAGING.get(call.service) or Paging()
 
 
 def page_size(call: Call, most: int, usual: int | None = None) -> int:
-    """How many entries a page is to have."""
+    """Return the number of entries that a page can have."""
     paging = paging_of(call)
     size = int(call.input.get(paging.size, usual or most))
     if paging.bad_size and not 1 <= size <= most:
@@ -274,14 +274,14 @@ def page_size(call: Call, most: int, usual: int | None = None) -> int:
 
 
 def page_of[T](call: Call, key: str, items: Sequence[T], render: Callable[[T], object], size: int) -> Json:
-    """A page of a list, with the token of the next one if there is one."""
+    """Return a page of a list, with the token of the next page if there is one."""
     paging, offset = paging_of(call), page_offset(call)
     shown = {key: [render(item) for item in items[offset : offset + size]]}
     return shown | ({paging.next_page: token(offset + size)} if offset + size < len(items) else {})
 
 
 def page_offset(call: Call) -> int:
-    """Where the page that a call asks for begins."""
+    """Return the offset of the requested page."""
     paging = paging_of(call)
     if not (given := call.input.get(paging.page)):
         return 0
@@ -295,14 +295,14 @@ def page_offset(call: Call) -> int:
 
 
 def token(offset: int) -> str:
-    """A page token."""
+    """Return a page token."""
     return base64.urlsafe_b64encode(f"page:{offset}".encode()).decode()
 
 
 def once(call: Call, token: str, code: str, there: Callable[[str], bool], make: Callable[[], str]) -> str:
-    """The id of what `make` makes, or of what it made when this token was given before, if that is still there.
+    """Return the id that `make` creates. For a repeated token, return the earlier id if its resource still exists.
 
-    `token` is the parameter's name. The same token with other parameters is an error with this code.
+    `token` is the parameter's name. The same token with other parameters raises an error with this code.
     """
     given = call.input.get(token)
     if not given:

@@ -1,4 +1,4 @@
-"""EFS as it is made, changed and deleted."""
+"""Serve EFS's create, change and delete operations."""
 
 import json
 from collections.abc import Iterable
@@ -15,13 +15,13 @@ from .wire import AwsError, Call, Reply, json_reply
 REMOVAL_S, TARGET_REMOVAL_S, POINT_REMOVAL_S = 30, 90, 5
 CREATION_S, TARGET_CREATION_S, POINT_CREATION_S, UPDATE_S = 5, 90, 5, 30
 GROUPS = 5
-"""The most security groups of one mount target."""
+"""The maximum number of security groups of one mount target."""
 _LEAST_MIBPS = 1.0
 _CHANGED = "efs-throughput-changed"
-"""A table: when a file system's throughput was last set to an amount, epoch seconds."""
+"""Name of the table: when a file system's throughput was last set to an amount, epoch seconds."""
 
 _SUBNETS = "efs-subnets"
-"""A table: zones of subnets that mount targets were in."""
+"""Name of the table: the zones of subnets that mount targets were in."""
 
 
 def _empty(status: int = 200) -> Reply:
@@ -33,7 +33,7 @@ def _bad(message: str) -> AwsError:
 
 
 def _usable(call: Call) -> ElasticFileSystem:
-    """The file system, if nothing is under way that a change would have to wait for."""
+    """Return the file system, or raise an error if it is not available."""
     system = efs.find(call)
     if system.phase != "available":
         raise AwsError("IncorrectFileSystemLifeCycleState", f"File system '{system.id}' is {system.phase}.", 409)
@@ -52,14 +52,14 @@ def _tags(call: Call) -> Tags:
 
 
 def tag_resource(call: Call) -> Reply:
-    """Of a file system or an access point."""
+    """Add tags to a file system or an access point."""
     new = _checked(_tags(call))
     call.account.retag(efs.tagged(call).id, lambda tags: {**tags, **new})
     return _empty()
 
 
 def untag_resource(call: Call) -> Reply:
-    """By key; what carries none is fine."""
+    """Remove tags by key. Missing keys are no error."""
     keys = call.input["TagKeys"]
     call.account.untag(efs.tagged(call).id, *([keys] if isinstance(keys, str) else keys))
     return _empty()
@@ -69,7 +69,7 @@ def untag_resource(call: Call) -> Reply:
 
 
 def create_file_system(call: Call) -> Reply:
-    """Creating, then available; empty. Its creation token is nobody else's."""
+    """Create an empty file system: creating, then available. Its creation token must be unique."""
     account, creation_token = call.account, str(call.input["CreationToken"])
     for each in call.all(ElasticFileSystem):
         if efs.creation_token(each) == creation_token:
@@ -107,14 +107,14 @@ def create_file_system(call: Call) -> Reply:
 
 
 def _becomes(call: Call, system_id: str, before: str, **parts: Any) -> None:
-    """A life cycle goes on, unless something else came between."""
+    """Move a file system to the next phase, unless its phase has changed since."""
     system = call.account.find(system_id)
     if isinstance(system, ElasticFileSystem) and system.phase == before:
         call.account.put(replace(system, **parts))
 
 
 def delete_file_system(call: Call) -> Reply:
-    """Deleting, then gone. Not while it has mount targets or access points, or takes part in a replication."""
+    """Delete a file system without mount targets, access points and replications: deleting, then gone."""
     system = efs.find(call)
     held = {"mount targets": system.mount_targets, "access points": system.points}
     if kinds := " and ".join(name for name, parts in held.items() if parts):
@@ -135,7 +135,7 @@ def delete_file_system(call: Call) -> Reply:
 
 
 def _throughput(call: Call, present: ElasticFileSystem | None) -> tuple[Any, float | None]:
-    """The mode and amount asked for, or those it has."""
+    """Return the requested mode and amount, or the present ones."""
     mode = call.input.get("ThroughputMode", present.mode if present else "bursting")
     given = call.input.get("ProvisionedThroughputInMibps")
     if mode != "provisioned":
@@ -149,9 +149,9 @@ def _throughput(call: Call, present: ElasticFileSystem | None) -> tuple[Any, flo
 
 
 def update_file_system(call: Call) -> Reply:
-    """Updating, then available with another mode or amount.
+    """Update a file system: updating, then available with the new mode or amount.
 
-    After a switch to provisioned, or another amount, it takes 24 hours until another mode or a smaller amount.
+    For 24 hours after throughput is provisioned or changed, the mode cannot change and the amount cannot fall.
     """
     account, system = call.account, _usable(call)
     mode, amount = _throughput(call, system)
@@ -174,7 +174,7 @@ def update_file_system(call: Call) -> Reply:
 
 
 def update_file_system_protection(call: Call) -> Reply:
-    """Whether a replication may overwrite it."""
+    """Set whether a replication can overwrite the file system."""
     system, wanted = _usable(call), call.input["ReplicationOverwriteProtection"]
     if efs.replications(call, system.id):
         raise AwsError("ReplicationAlreadyExists", f"File system '{system.id}' is part of a replication.", 409)
@@ -183,11 +183,11 @@ def update_file_system_protection(call: Call) -> Reply:
     return json_reply(call, {"ReplicationOverwriteProtection": efs.protection(changed)})
 
 
-# --- What hangs on them -----------------------------------------------------------------------------------------------
+# --- Sub-resources ----------------------------------------------------------------------------------------------------
 
 
 def create_mount_target(call: Call) -> Reply:
-    """Creating, then available. One in a zone, and all in one VPC."""
+    """Create a mount target: creating, then available. There is one in a zone, and all are in one VPC."""
     account, system = call.account, _usable(call)
     wanted = str(call.input.get("SubnetId", ""))
     zones = {efs.subnet(call, call.region + letter): call.region + letter for letter in "abcd"}
@@ -222,7 +222,7 @@ def create_mount_target(call: Call) -> Reply:
 
 
 def delete_mount_target(call: Call) -> Reply:
-    """Deleting, then gone."""
+    """Delete a mount target: deleting, then gone."""
     system, target = efs.find_target(call, str(call.input["MountTargetId"]))
     if target.phase != "deleting":
         if target.subnet:
@@ -233,7 +233,7 @@ def delete_mount_target(call: Call) -> Reply:
 
 
 def _part_becomes(call: Call, system_id: str, part_id: str, before: str, after: str | None) -> None:
-    """A mount target or an access point goes on from one phase to the next, or is gone."""
+    """Move a mount target or an access point to its next phase, or remove it if `after` is None."""
     system = call.account.find(system_id)
     if isinstance(system, ElasticFileSystem):
         targets = tuple(_next(system.mount_targets, part_id, before, after))
@@ -252,7 +252,7 @@ def _next[T: (MountTarget, AccessPoint)](
 
 
 def create_access_point(call: Call) -> Reply:
-    """Creating, then available. Its client token is nobody else's: the error names the access point that has it."""
+    """Create an access point. Its client token must be unique; the error names the access point that has it."""
     account, system = call.account, _usable(call)
     client_token = str(call.input["ClientToken"])
     for _, each in efs.points(call):
@@ -273,7 +273,7 @@ def create_access_point(call: Call) -> Reply:
 
 
 def delete_access_point(call: Call) -> Reply:
-    """Deleting, then gone."""
+    """Delete an access point: deleting, then gone."""
     system, point = efs.find_point(call, str(call.input["AccessPointId"]))
     if point.phase != "deleting":
         _part_becomes(call, system.id, point.id, point.phase, "deleting")
@@ -282,7 +282,7 @@ def delete_access_point(call: Call) -> Reply:
 
 
 def put_file_system_policy(call: Call) -> Reply:
-    """A resource policy: any JSON object with statements."""
+    """Set a resource policy: any JSON object with statements."""
     system, policy = _usable(call), call.input.get("Policy")
     try:
         valid = bool(json.loads(str(policy))["Statement"])
@@ -295,7 +295,7 @@ def put_file_system_policy(call: Call) -> Reply:
 
 
 def put_lifecycle_configuration(call: Call) -> Reply:
-    """All transitions at once: those that are not named are gone."""
+    """Replace all transitions. Those that the call does not name are removed."""
     system = _usable(call)
     found: dict[str, str] = {}
     for policy in call.input["LifecyclePolicies"]:
@@ -310,7 +310,7 @@ def put_lifecycle_configuration(call: Call) -> Reply:
 
 
 def put_backup_policy(call: Call) -> Reply:
-    """Whether AWS Backup takes it every day."""
+    """Set whether AWS Backup backs up the file system every day."""
     system, status = _usable(call), call.input["BackupPolicy"]["Status"]
     call.account.put(replace(system, backup=status == "ENABLED"))
     return json_reply(call, {"BackupPolicy": {"Status": status}})

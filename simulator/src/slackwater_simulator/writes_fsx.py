@@ -1,4 +1,4 @@
-"""FSx over JSON 1.1: tags, backups, deletions, and file systems made from backups. All but tags takes its time."""
+"""Serve FSx over JSON 1.1: tags, backups, deletions and restores. All but tags take time."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,19 +16,19 @@ DELETION_SECONDS: Final = 600
 CREATION_SECONDS: Final = 1_800
 ZONES: Final = "abcdef"
 TAGS: Final = 50
-"""The most tags that a resource carries."""
+"""The maximum number of tags of a resource."""
 TOKEN: Final = "ClientRequestToken"  # noqa: S105 -- a name
 INCOMPATIBLE: Final = "IncompatibleParameterError"
 _INHERITED: Final = (
     *("AutomaticBackupRetentionDays", "CopyTagsToBackups", "CopyTagsToVolumes", "DailyAutomaticBackupStartTime"),
     *("DeploymentType", "ThroughputCapacity", "DiskIopsConfiguration", "WeeklyMaintenanceStartTime"),
 )
-"""What a file system takes over from the one whose backup it is made from."""
+"""Settings that a restored file system inherits from the one that was backed up."""
 WITH_CHILDREN: Final = "DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"
 
 
 def given_tags(tags: list[Json] | None) -> dict[str, str]:
-    """Tags as a call gives them."""
+    """Return a call's tags, if AWS accepts them."""
     found = {str(tag["Key"]): str(tag.get("Value", "")) for tag in tags or ()}
     if len(found) > TAGS or any(key.startswith("aws:") for key in found):
         raise AwsError("BadRequest", f"No more than {TAGS} tags, and none that begins with aws:.")
@@ -36,7 +36,7 @@ def given_tags(tags: list[Json] | None) -> dict[str, str]:
 
 
 def the_system(call: Call, system_id: object) -> FsxFileSystem:
-    """A file system of the call's Region."""
+    """Return a file system of the call's Region."""
     found = call.find(FsxFileSystem, system_id)
     if found is None:
         raise AwsError("FileSystemNotFound", f"File system '{system_id}' does not exist.")
@@ -44,7 +44,7 @@ def the_system(call: Call, system_id: object) -> FsxFileSystem:
 
 
 def the_backup(call: Call, backup_id: object) -> Backup:
-    """A backup of the call's Region."""
+    """Return a backup of the call's Region."""
     found = call.backup(fsx.BACKUPS, backup_id)
     if found is None:
         raise AwsError("BackupNotFound", f"Backup '{backup_id}' does not exist.")
@@ -52,19 +52,19 @@ def the_backup(call: Call, backup_id: object) -> Backup:
 
 
 def _only(call: Call, system: FsxFileSystem, cannot: str) -> None:
-    """Refuse what only other types of file systems have."""
+    """Raise an error if the call has settings of another type of file system."""
     for kind, member in fsx.CONFIGURATIONS.items():
         if member in call.input and kind != system.kind:
             raise AwsError("BadRequest", f"{member} {cannot} a {system.kind} file system.")
 
 
 def volumes_of(account: Account, system_id: str) -> list[FsxVolume]:
-    """The volumes of a file system, those on their way out as well."""
+    """Return the volumes of a file system, including those that are being deleted."""
     return [volume for volume in account.fleet.fsx_volumes if volume.file_system_id == system_id]
 
 
 def tag_resource(call: Call) -> Reply:
-    """Add tags to anything that FSx knows by an ARN."""
+    """Add tags to any resource with an FSx ARN."""
     item, new = fsx.by_arn(call), given_tags(call.input["Tags"])
     if len({**item.tags, **new}) > TAGS:
         raise AwsError("BadRequest", f"A resource carries no more than {TAGS} tags.")
@@ -73,7 +73,7 @@ def tag_resource(call: Call) -> Reply:
 
 
 def untag_resource(call: Call) -> Reply:
-    """Take tags off; those that are not there are fine."""
+    """Remove tags. Missing keys are no error."""
     call.account.untag(fsx.by_arn(call).id, *call.input["TagKeys"])
     return json_reply(call, {})
 
@@ -82,7 +82,7 @@ def untag_resource(call: Call) -> Reply:
 
 
 def create_backup(call: Call) -> Reply:
-    """Back up a file system, or one volume of ONTAP; what it holds is what is there now."""
+    """Back up a file system or an ONTAP volume. The backup has the present data."""
 
     def make() -> str:
         subject = _subject(call)
@@ -127,10 +127,10 @@ def back_up(
     *,
     final: bool = False,
 ) -> str:
-    """Begin a backup; its id. A `final` one is finished although its subject goes, any other one fails then."""
+    """Start a backup and return its id. Only a `final` backup completes if its resource is deleted meanwhile."""
     volume = subject if isinstance(subject, FsxVolume) else None
     system = account.find(volume.file_system_id if volume else subject.id)
-    assert isinstance(system, FsxFileSystem)  # no volume outlives it
+    assert isinstance(system, FsxFileSystem)  # a volume is deleted with its file system
     volumes = [] if volume else [each for each in volumes_of(account, system.id) if each.phase != "DELETING"]
     backup = Backup(
         id=f"backup-{hexadecimal(f'{subject.id}/{account.number()}')}",
@@ -166,19 +166,19 @@ def back_up(
 
 
 def _copies_tags(system: FsxFileSystem, volume: FsxVolume | None) -> bool:
-    """CopyTagsToBackups, as describe calls show it."""
+    """Return CopyTagsToBackups, as describe calls show it."""
     given = (volume or system).detail.get("configuration", {})
     return bool(given.get("CopyTagsToBackups", volume is None and system.kind == "OPENZFS"))
 
 
 def fail_backup(account: Account, backup_id: str, why: str = "The backup failed.") -> None:
-    """Let a backup that is under way fail."""
+    """Fail a backup that is in progress."""
     if backup := account.backup(backup_id):
         account.put_backup(replace(backup, state="FAILED", detail={**backup.detail, "why": why}))
 
 
 def automatic_backup(account: Account, system_id: str) -> str:
-    """One of the backups that FSx makes every day, which go with their file system; its id."""
+    """Make one of FSx's daily backups, which are deleted with their file system. Return its id."""
     with account.lock:
         system = account.find(system_id)
         if not isinstance(system, FsxFileSystem):
@@ -187,7 +187,7 @@ def automatic_backup(account: Account, system_id: str) -> str:
 
 
 def delete_backup(call: Call) -> Reply:
-    """Gone at once, unless it is being made, or a file system is being made from it."""
+    """Delete a backup at once, unless it is being made or restored."""
     backup = the_backup(call, call.input["BackupId"])
     if backup.state == "CREATING":
         raise AwsError("BackupInProgress", f"{backup.id} is being made.")
@@ -198,7 +198,7 @@ def delete_backup(call: Call) -> Reply:
 
 
 def delete_file_system(call: Call) -> Reply:
-    """Remove a file system, its volumes and its automatic backups; other backups stay."""
+    """Delete a file system, its volumes and its automatic backups. Other backups stay."""
     system = the_system(call, call.input["FileSystemId"])
     member = fsx.CONFIGURATIONS[system.kind]
     _only(call, system, "cannot be applied to delete")
@@ -251,7 +251,7 @@ def _gone(account: Account, system_id: str) -> None:
 
 
 def _network(call: Call, configuration: Json) -> dict[str, list[str]]:
-    """Subnets and security groups, if there are such, and as many as the deployment needs."""
+    """Return subnets and security groups. Check that they exist and fit the deployment."""
     subnets, groups = list(call.input.get("SubnetIds", ())), list(call.input.get("SecurityGroupIds", ()))
     multi = str(configuration["DeploymentType"]).startswith("MULTI_AZ")
     if len(subnets) != (2 if multi else 1):
@@ -271,7 +271,7 @@ def _network(call: Call, configuration: Json) -> dict[str, list[str]]:
 
 
 def _new(call: Call, backup: Backup) -> FsxFileSystem:
-    """A file system that is being created. Settings that are not given are those of what was backed up."""
+    """Return a file system in creation. Missing settings are those of the backed-up file system."""
     was: FsxFileSystem = backup.detail["system"]
     if was.kind != "OPENZFS":
         raise AwsError("BadRequest", "The simulator restores file systems of OpenZFS only.")
@@ -302,7 +302,7 @@ def _new(call: Call, backup: Backup) -> FsxFileSystem:
 
 
 def create_file_system_from_backup(call: Call) -> Reply:
-    """An OpenZFS file system with what a backup holds."""
+    """Create an OpenZFS file system from a backup."""
 
     def make() -> str:
         account, backup = call.account, _usable(call)
@@ -328,7 +328,7 @@ def _usable(call: Call) -> Backup:
 
 
 def _restored(account: Account, system_id: str, backup: Backup) -> None:
-    """The file system is there, with the volumes that it had, under other ids."""
+    """Make the file system available, with the original volumes under new ids."""
     system = account.find(system_id)
     if not isinstance(system, FsxFileSystem) or system.phase != "CREATING":
         return

@@ -1,4 +1,4 @@
-"""Collecting a fleet, resource by resource."""
+"""Build a fleet, resource by resource."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -37,13 +37,13 @@ TYPES = {
 
 
 def name_of(resource: Resource) -> str:
-    """What people call a resource."""
+    """Return the name that people use for a resource."""
     return resource.tags.get("Name", resource.name if isinstance(resource, FsxVolume) else "")
 
 
 @dataclass
 class Builder:
-    """A fleet in the making."""
+    """A fleet in construction."""
 
     now: int
     region: str
@@ -62,20 +62,20 @@ class Builder:
         self.shapes = Shapes(self.now, self.seed)
 
     def ago(self, days: float) -> int:
-        """A moment that many days before now."""
+        """Return the time `days` days before now."""
         return int(self.now - days * DAY)
 
     def id(self, prefix: str, name: str) -> str:
         return f"{prefix}-{hexadecimal(f'{self.seed}/{self.region}/{prefix}/{name}')}"
 
     def plant(self, resource: Resource, story: str, *issues: str, control_of: str | None = None, **more: Any) -> None:
-        """Label a resource with the detectors that should report it, or with the one that should not."""
+        """Label a resource with the detectors that should report it, or as a negative control of one detector."""
         of: dict[str, Any] = {"resource_id": resource.id, "type": TYPES[type(resource)], "name": name_of(resource)}
         of |= {"region": resource.region, "story": story, "issues": issues, "control_of": control_of}
         self.planted.append(Planted(**of, **more))
 
     def change[T: (Volume, Instance)](self, resource: T, **parts: Any) -> T:
-        """Put a changed resource in the place of one that was collected."""
+        """Replace a resource that was added by a changed one."""
         held: list[Any] = self.volumes if isinstance(resource, Volume) else self.instances
         changed = replace(resource, **parts)
         held[next(place for place, each in enumerate(held) if each is resource)] = changed
@@ -84,7 +84,7 @@ class Builder:
     def volume(
         self, name: str, size_gib: int, *, on: Instance | None = None, device: str = "/dev/sdf", **more: Any
     ) -> Volume:
-        """A volume, attached to an instance when one is named."""
+        """Add a volume, attached to `on` if given."""
         created = more.pop("created", on.launched if on else self.ago(90))
         az = more.pop("az", on.az if on else f"{self.region}a")
         if on is not None:
@@ -102,7 +102,7 @@ class Builder:
     def instance(
         self, name: str, kind: str, *, days: float = 120, root_gib: int = 30, zone: str = "a", **more: Any
     ) -> Instance:
-        """An instance and its root volume."""
+        """Add an instance and its root volume."""
         tags = {"Name": name, **more.pop("tags", {})}
         launched = more.pop("launched", self.ago(days))
         instance = Instance(
@@ -121,7 +121,7 @@ class Builder:
     def file_system(
         self, name: str, *, zones: str = "acd", one_zone: str | None = None, days: float = 200, **more: Any
     ) -> ElasticFileSystem:
-        """An EFS file system with mount targets."""
+        """Add an EFS file system with mount targets."""
         place = self.region + one_zone if one_zone else None
         tags = {"Name": name, **more.pop("tags", {})}
         created = more.pop("created", self.ago(days))
@@ -133,7 +133,7 @@ class Builder:
         return system
 
     def replicate(self, source: ElasticFileSystem, replica: ElasticFileSystem) -> None:
-        """Say that an EFS file system replicates to another."""
+        """Record that an EFS file system replicates to another."""
         where = {"source_region": self.region, "destination_region": self.region}
         ids = {"source_id": source.id, "destination_id": replica.id}
         self.replications.append(Replication(**ids, **where, created=replica.created))
@@ -158,7 +158,7 @@ class Builder:
         self.event(f"{verb}Volume", at, request, of, *both)
 
     def terminated(self, instance_id: str, at: int) -> None:
-        """A TerminateInstances event; AWS names the instance in it, not the volumes that it leaves behind."""
+        """Record a TerminateInstances event. AWS names the instance in it, but not the volumes that remain."""
         instance, after = {"instanceId": instance_id}, {"code": 32, "name": "shutting-down"}
         ended = {**instance, "currentState": after, "previousState": {"code": 16, "name": "running"}}
         request, response = ({"instancesSet": {"items": [item]}} for item in (instance, ended))
@@ -171,7 +171,7 @@ class Builder:
         self.event("CreateVolume", volume.created, request, response, ("AWS::EC2::Volume", volume.id))
 
     def openzfs(self, name: str, *, deployment: str = "MULTI_AZ_1", days: float = 150, **more: Any) -> FsxFileSystem:
-        """An OpenZFS file system; its root volume keeps the default export and does no work of its own."""
+        """Add an OpenZFS file system. Its root volume has the default export and no activity of its own."""
         settings: dict[str, Any] = {"storage_gib": 64, "throughput": 160, **more}
         system = self.served(f"zfs{name}", name, "OPENZFS", deployment, days=days, **settings)
         self.fsx_volume(system, system.root_volume_id, "fsx", exports=(Export("*", ("rw", "crossmnt")),))
@@ -188,7 +188,7 @@ class Builder:
         ontap_type: str = "RW",
         **more: Any,
     ) -> FsxFileSystem:
-        """An FSx file system of another type than OpenZFS; ONTAP's volumes do the work that its file system does."""
+        """Add an FSx file system that is not OpenZFS. On ONTAP, each volume gets the file system's activity."""
         system = self.served(f"fsx{name}", name, kind, deployment, days=days, **more)
         if kind == "ONTAP":
             svm = self.machine(system, name)
@@ -199,7 +199,7 @@ class Builder:
         return system
 
     def served(self, key: str, name: str, kind: Any, deployment: str, *, days: float, **more: Any) -> FsxFileSystem:
-        """An FSx file system without volumes; its id follows from the key."""
+        """Add an FSx file system without volumes. The key determines its id."""
         own: dict[str, Any] = {"id": self.id("fs", key), "region": self.region, "created": self.ago(days)}
         tags = {"Name": name, **more.pop("tags", {})}
         system = FsxFileSystem(kind=kind, deployment=deployment, tags=tags, **own, **more)
@@ -207,7 +207,7 @@ class Builder:
         return system
 
     def machine(self, system: FsxFileSystem, key: str, name: str = "svm1") -> StorageVirtualMachine:
-        """A storage virtual machine of an ONTAP file system."""
+        """Add a storage virtual machine to an ONTAP file system."""
         own: dict[str, Any] = {"file_system_id": system.id, "region": self.region, "created": system.created}
         svm = StorageVirtualMachine(id=self.id("svm", key), name=name, **own)
         self.svms.append(svm)
@@ -224,7 +224,7 @@ class Builder:
         return volume
 
     def export(self, system: FsxFileSystem, name: str, *exports: Export, **more: Any) -> FsxVolume:
-        """A child volume with its NFS export."""
+        """Add a child volume with its NFS exports."""
         own: dict[str, Any] = {"path": f"/fsx/{name}", "parent": system.root_volume_id, "exports": exports}
         own["created"] = system.created + HOUR
         return self.fsx_volume(system, self.id("fsvol", system.tags["Name"] + name), name, **own, **more)

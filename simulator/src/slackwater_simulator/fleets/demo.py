@@ -1,6 +1,6 @@
-"""The demo account: a small video and publishing company in Tokyo, with every issue that field reports describe.
+"""Build the demo account: a small video and publishing company in Tokyo, with every issue from field reports.
 
-`demo_labels` has the story of each. Each issue has look-alikes, which look like it in one metric.
+`demo_labels` has the story of each. Each issue has look-alikes, which resemble it in one metric.
 """
 
 from slackwater_simulator.resources import ACCOUNT, Fleet, Role, instant
@@ -21,7 +21,7 @@ _PARTS = (
 
 
 def demo_fleet(now: str = NOW, seed: int = 7) -> Fleet:
-    """The account."""
+    """Return the demo account."""
     build = Builder(instant(now), REGION, seed)
     for part in _PARTS:
         part(build)

@@ -1,4 +1,4 @@
-"""EBS: settings that cost more than the work needs, volumes that nobody uses or fills, and limits that are reached."""
+"""Add the demo's EBS volumes: oversized settings, unused or nearly empty volumes, and volumes at their limits."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _EVERY_DAY = range(35)
 
 
 def bought_throughput(build: Builder) -> None:
-    """Volumes with throughput bought."""
+    """Add volumes with provisioned throughput."""
     database = server(build, "orders-db", "m6i.2xlarge", "orders", 210, (20, 0), (40, 1), cpu(build, top=60))
     volume_on(build, database, "orders-db-data", 800, throughput=1000, iops=6000, activity=io(build, "office", 30, 24))
     search = server(build, "search-1", "r6i.xlarge", "search", 180, (12, 0), (30, 2), cpu(build, top=70, variant=2))
@@ -41,12 +41,12 @@ def bought_throughput(build: Builder) -> None:
 
 
 def unattached(build: Builder) -> None:
-    """Volumes without an instance."""
+    """Add volumes without an instance."""
 
     def left(
         name: str, size: int, days: float, own: dict[str, str], event: str = "", age: float = 200, **more: Any
     ) -> None:
-        """A volume that was detached so many days ago, unless it was never attached, or its instance was terminated."""
+        """Add a volume that was detached `days` days ago or never attached, or whose instance was terminated then."""
         at, gone = build.ago(days), build.id("i", f"gone-{name}")
         used = ((build.ago(age), at),) if event != "never" else ()
         more |= {"created": build.ago(age), "used": used, "activity": io(build, "office", 12, 8), "tags": own}
@@ -72,14 +72,14 @@ def unattached(build: Builder) -> None:
     nights = [(days, build.ago(days), build.ago(days - 0.3)) for days in (118.5, 90.5, 55.5, 27.5)]
     more: dict[str, Any] = {"created": build.ago(400), "used": tuple(night[1:] for night in nights)}
     copy = build.volume("offsite-copy", 600, activity=io(build, "steady", 2, 60), tags=tags("platform"), **more)
-    for days, start, end in nights[1:]:  # the first is beyond CloudTrail's memory
+    for days, start, end in nights[1:]:  # the first is before CloudTrail's history begins
         host = build.id("i", f"copy-{days}")
         build.attached(copy.id, host, start)
         build.detached(copy.id, host, end)
 
 
 def quiet(build: Builder) -> None:
-    """Volumes that nothing uses, and volumes that are nearly empty."""
+    """Add unused volumes and nearly empty volumes."""
     shapes = build.shapes
     subtitles = server(build, "subtitles-1", "m6i.large", "video", 230, (6, 1), (9, 2), cpu(build, top=50, variant=1))
     volume_on(build, subtitles, "subtitle-index-old", 300)
@@ -87,7 +87,7 @@ def quiet(build: Builder) -> None:
     more: dict[str, Any] = {"device": "/dev/sdg", "activity": statements, "tags": tags("finance")}
     build.volume("royalty-statements", 200, on=subtitles, **more)
 
-    # A workstation that rests between two films; `qa-windows` is the one that nobody starts again.
+    # A workstation that is off between two films. `qa-windows` is the one that nobody starts again.
     off: dict[str, Any] = {"state": "stopped", "stopped": build.ago(12), "tags": tags("video")}
     grading = build.instance("grading-1", "m6i.2xlarge", days=160, cpu=cpu(build, top=70), **off)
     stills = io(build, "office", 20, 10)
@@ -104,14 +104,14 @@ def quiet(build: Builder) -> None:
 def _server(
     build: Builder, name: str, kind: str, owner: str, days: float = 150, mb: tuple[int, int] = (3, 6), top: int = 55
 ) -> Instance:
-    """A server at ordinary work: megabytes a second in and out, and percent of its processor, at most."""
+    """Add a server with ordinary work: at most `mb` megabytes a second in and out, and `top` percent of CPU."""
     number = len(build.instances)
     traffic = (mb[0], number), (mb[1], number + 1)
     return server(build, name, kind, owner, days, *traffic, cpu(build, top=top, variant=number))
 
 
 def settings(build: Builder) -> None:
-    """Volume types and settings that cost more than the work needs, and their look-alikes."""
+    """Add volume types and settings that cost more than the work needs, and their look-alikes."""
     rights = _server(build, "rights-db", "r6i.2xlarge", "finance", 240, (8, 14), 60)
     ledger = io(build, "office", 3, 2, size=8 * KIB)
     volume_on(build, rights, "rights-ledger", 400, type="io2", iops=8000, activity=ledger)
@@ -129,18 +129,18 @@ def settings(build: Builder) -> None:
 
 
 def _job(build: Builder, name: str, hour: float, hours: float) -> Floats:
-    """Full speed from this hour (UTC) every day for so many hours, and next to nothing else."""
+    """Return full speed from this hour (UTC) for some hours every day, and almost nothing otherwise."""
     values = build.shapes.blocks([(day, hour, hours, 0.97) for day in _EVERY_DAY], 0.01)
     return np.minimum(1.0, values * noise(build.shapes.random(name), 0.01))
 
 
 def _moved(build: Builder, values: Floats, read: float, write: float, size: float = 256 * KIB) -> Activity:
-    """Reads and writes, MiB/s at the peak."""
+    """Return reads and writes, MiB/s at the peak."""
     return work(build.shapes.signal(values), read, write, read_size=size, write_size=size)
 
 
 def bound(build: Builder) -> None:
-    """Instances that are the limit, and look-alikes. `ingest-worker` is another case of it."""
+    """Add instances that limit their volumes, and look-alikes. `ingest-worker` is another case."""
     tickets = _server(build, "tickets-db", "t3.large", "platform")
     volume_on(build, tickets, "tickets-data", 500, iops=40_000, activity=io(build, "office", 4, 3, size=8 * KIB))
     trailers = _server(build, "trailers", "m6i.large", "video")
@@ -152,7 +152,7 @@ def bound(build: Builder) -> None:
 
 
 def credits_spent(build: Builder) -> None:
-    """Volumes whose burst credits are the limit, and one whose are not."""
+    """Add volumes limited by their burst credits, and one that is not."""
     builds = _server(build, "builds", "m6i.2xlarge", "platform", 260)
     cache = _moved(build, _job(build, "builds", 13.0, 4.0), 18, 9, 16 * KIB)
     volume_on(build, builds, "builds-cache", 120, type="gp2", activity=cache)
@@ -164,7 +164,7 @@ def credits_spent(build: Builder) -> None:
 
 
 def throttled(build: Builder) -> None:
-    """An instance whose EBS burst is the limit, and one whose is not."""
+    """Add an instance limited by its EBS burst, and one that is not."""
     renders = _server(build, "subtitle-renders", "m6i.large", "video")
     carried = _carried(build, renders, 220 * MIB * _job(build, "renders", 12.5, 8.0)) / (220 * MIB)
     posters = _job(build, "posters", 15.0, 0.4)
@@ -177,7 +177,7 @@ def throttled(build: Builder) -> None:
 
 
 def _carried(build: Builder, instance: Instance, wanted: Floats) -> Floats:
-    """Of so many bytes a second that work wants, what the instance lets through beside what its volumes do already."""
+    """Return how much of `wanted` bytes a second the instance allows, besides the work of its present volumes."""
     limit, others = instance.kind.ebs or EbsLimit(0, 0, 0, 0), np.zeros_like(wanted)
     for volume in build.volumes:
         if volume.activity and instance.id in {attachment.instance_id for attachment in volume.attachments}:

@@ -1,4 +1,4 @@
-"""EC2: servers with nothing wrong, network and CPU credits that run out, and servers that nobody needs any more."""
+"""Add the demo's EC2 instances: healthy ones, unused ones, and ones whose network or CPU credits run out."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -23,7 +23,7 @@ _SERVERS = (
 
 
 def background(build: Builder) -> None:
-    """Servers and file systems with nothing wrong."""
+    """Add servers and file systems without issues."""
     for number, (name, kind) in enumerate(_SERVERS):
         share, owner = TYPES[kind].baseline_bytes * 0.22 / MB, "web" if number < 5 else "platform"
         traffic, use = ((share, number), (share * 0.7, number + 1)), cpu(build, top=30 + 4 * number, variant=number)
@@ -40,7 +40,7 @@ def background(build: Builder) -> None:
 
 
 def _through_buckets(build: Builder, name: str, kind: str, demand: Floats, minutes: float) -> tuple[Flow, Signal]:
-    """Traffic as the network credits of an instance let it through, and the agent's cumulative counter."""
+    """Return traffic as limited by an instance's network credits, and the agent's cumulative counter."""
     facts = TYPES[kind]
     passed, held = network_buckets(demand, facts.baseline_bytes, facts.peak_bytes, minutes)
     measured = passed * np.clip(noise(build.shapes.random(name, "meter"), 0.006), 0.98, 1.02) * 0.995
@@ -50,13 +50,13 @@ def _through_buckets(build: Builder, name: str, kind: str, demand: Floats, minut
 def _transfers(
     build: Builder, name: str, days: Iterable[int], hour: float, hours: float, rate: float, rest: float
 ) -> Floats:
-    """Transfers at this rate on some days, counted back from now, from an hour UTC on."""
+    """Return transfers at this rate on some days, counted back from now, from an hour (UTC) on."""
     shaped = build.shapes.blocks([(day, hour, hours, rate) for day in days], rest)
     return shaped * noise(build.shapes.random(name), 0.03)
 
 
 def networks(build: Builder) -> None:
-    """Proxies whose network credits run dry, and traffic that only looks like it."""
+    """Add proxies whose network credits run out, and traffic that only looks like that."""
     for name, agent, days in (("s3-proxy", "typed", [0, 2, 4, 6, 9, 11, 13]), ("s3-proxy-b", "", [1, 3, 5, 8, 10, 12])):
         demand = _transfers(build, name, days, 1.0, 5.5, 350 * MB, 0.4 * MB)
         flow, held = _through_buckets(build, name, "t3.micro", demand, 12)
@@ -65,7 +65,7 @@ def networks(build: Builder) -> None:
     _steady_traffic(build)
     _bursts(build)
     _resized(build)
-    # Uploads that are faster than the baseline, and end before the credits are gone.
+    # Uploads faster than the baseline that end before the credits are used up.
     for name, days, hours in (("rushes-upload", list(range(14)), 1.0), ("partner-delivery", [3, 10], 3.0)):
         demand = _transfers(build, name, days, 12.0, hours, 250 * MB, 2 * MB)
         flow, _ = _through_buckets(build, name, "m6i.large", demand, 30)
@@ -73,14 +73,14 @@ def networks(build: Builder) -> None:
 
 
 def _counters(held: Signal) -> dict[str, Track]:
-    """What the agent publishes: cumulative since the driver was loaded."""
+    """Return the metrics that the agent publishes, cumulative since the driver was loaded."""
     quiet = given(Signal.sampled(held.origin, MINUTE, np.zeros(MINUTES)))
     both = {f"ethtool_bw_{way}_allowance_exceeded": given(held, digits=0) for way in ("in", "out")}
     return both | {f"ethtool_{what}_allowance_exceeded": quiet for what in ("pps", "conntrack", "linklocal")}
 
 
 def _steady_traffic(build: Builder) -> None:
-    """Traffic that a shaper, the processor, a single flow or the type holds back, not the network credits."""
+    """Add traffic limited by a shaper, the CPU, a single flow or the instance type, not by network credits."""
     shapes, random = build.shapes, build.shapes.random
     steady = shapes.signal(np.round(0.99 * 16 * MB * 60 * noise(random("shaped"), 0.004)))
     server(build, "mirror-shaped", "t3.small", "web", 120, Flow(steady, 0.02), Flow(steady), cpu(build, top=20))
@@ -102,7 +102,7 @@ def _steady_traffic(build: Builder) -> None:
 
 
 def _bursts(build: Builder) -> None:
-    """Bursts that end by themselves, and a burst before telemetry with holes."""
+    """Add bursts that end by themselves, and a burst before missing telemetry."""
     shapes, random = build.shapes, build.shapes.random
     demand = np.full(MINUTES, 1.0 * MB)
     for minute in range(3):
@@ -119,7 +119,7 @@ def _bursts(build: Builder) -> None:
 
 
 def _resized(build: Builder) -> None:
-    """Throttled as a t3.micro, until it was started as a t3.medium that carries the load."""
+    """Add an instance that was throttled as a t3.micro until it was restarted as a t3.medium that is large enough."""
     shapes = build.shapes
     load = _transfers(build, "resized", [6, 8, 10, 12], 1.0, 6.0, 300 * MB, 0.5 * MB)
     change = shapes.minute(4, 3)
@@ -133,7 +133,7 @@ def _resized(build: Builder) -> None:
 
 
 def _chores(build: Builder, name: str) -> Floats:
-    """Percent of the CPU that an empty system takes: its timers, every hour."""
+    """Return the percent of CPU that an empty system uses for its hourly timers."""
     values = 0.3 * noise(build.shapes.random(name, "cpu"), 0.2)
     values[17::60] = 1.8
     return values
@@ -144,7 +144,7 @@ def _heartbeat(build: Builder, name: str, mb_a_day: float) -> Flow:
 
 
 def idle(build: Builder) -> None:
-    """Servers that nobody needs any more, and look-alikes."""
+    """Add servers that nobody needs any more, and look-alikes."""
     busy = _chores(build, "audience-report")
     busy[build.shapes.minute(26, 2) : build.shapes.minute(26, 5)] = 74.0
     licence = tags("platform", keep="licence server")
@@ -160,7 +160,7 @@ def idle(build: Builder) -> None:
 
 
 def surcharged(build: Builder) -> None:
-    """T instances that pay for surplus CPU credits, and look-alikes."""
+    """Add T instances that pay for surplus CPU credits, and look-alikes."""
     shapes = build.shapes
     sundays = shapes.blocks([(day, 0.0, 22.0, 92.0) for day in range(34) if day % 7 == 1], 1.5)
     looped = np.where(shapes.blocks([(19, 3.0, 50.0, 1.0)]) > 0, 98.0, 6.0)

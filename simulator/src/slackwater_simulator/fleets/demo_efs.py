@@ -1,4 +1,4 @@
-"""EFS: file systems that a killed job left behind, throughput modes, and data in the wrong class, zone or service."""
+"""Add the demo's EFS: leftovers of jobs, throughput modes, and data in the wrong class, zone or service."""
 
 from typing import Any
 
@@ -18,20 +18,20 @@ _COLD = (("TransitionToIA", "AFTER_30_DAYS"),)
 def _made(
     build: Builder, name: str, gib: float, own: dict[str, str], *, clients: Flow | int | None = None, **more: Any
 ) -> ElasticFileSystem:
-    """A file system with these tags, and always with so many clients if it says how many."""
+    """Add a file system with these tags. A number of `clients` is constant."""
     if isinstance(clients, int):
         clients = Flow(build.shapes.signal(np.full(MINUTES, float(clients))))
     return build.file_system(name, standard_bytes=int(gib * GIB), tags=own, clients=clients, **more)
 
 
 def _replicated(build: Builder, name: str, gib: int, owner: str, days: float, replica_days: float, **more: Any) -> None:
-    """A file system and its replica, each of this age."""
+    """Add a file system and its replica, `days` and `replica_days` old."""
     source = _made(build, name, gib, tags(owner), days=days)
     build.replicate(source, _made(build, f"{name}-replica", gib, tags(owner), days=replica_days, replica=True, **more))
 
 
 def encode_leftovers(build: Builder) -> None:
-    """File systems of killed jobs."""
+    """Add file systems of killed jobs."""
     steady = build.shapes.shape("steady")
     encoding = work(steady, 150, 40, read_size=MIB, write_size=512 * KIB, metadata=40 * KIB)
     for day, voice in (("20260912", "zeros"), ("20260927", "absent"), ("20261003", "zeros"), ("20261008", "absent")):
@@ -45,7 +45,7 @@ def encode_leftovers(build: Builder) -> None:
 
 
 def _transcode_jobs(build: Builder, encoding: Activity) -> None:
-    """A file system for each job of the night; the policy names their tag."""
+    """Add a file system for each transcode job. The policy names their tag."""
     job = tags("video", Job="transcode-nightly")
     for name, killed, voice in (("transcode-1115", 40, "zeros"), ("transcode-1116", 16, "absent")):
         end = build.now - killed * HOUR
@@ -59,7 +59,7 @@ def _transcode_jobs(build: Builder, encoding: Activity) -> None:
 
 
 def _without_mount_targets(build: Builder) -> None:
-    """What nothing can mount, and what need not be mounted yet."""
+    """Add a file system that nothing can mount, and ones that need no mount target yet."""
     used = work(build.shapes.shape("office", 4), 2, 0.5, write_size=256 * KIB)
     life: dict[str, Any] = {"created": build.ago(620), "active": (build.ago(620), build.ago(20)), "activity": used}
     _made(build, "press-archive", 48, tags("web"), mount_targets=(), access_points=2, **life)
@@ -69,7 +69,7 @@ def _without_mount_targets(build: Builder) -> None:
 
 
 def quiet_file_systems(build: Builder) -> None:
-    """File systems that are quiet, and needed."""
+    """Add file systems that are quiet but needed."""
     shapes = build.shapes
     night = shapes.signal(shapes.blocks([(17, 16.0, 3.0, 0.8)]))
     clients = Flow(shapes.signal(np.ceil(night.stats.total)), 2.0)
@@ -85,7 +85,7 @@ def quiet_file_systems(build: Builder) -> None:
 
 
 def throughput(build: Builder) -> None:
-    """Throughput modes and credits that do not suit the work, and their look-alikes."""
+    """Add throughput modes and credits that do not fit the work, and their look-alikes."""
     random = build.shapes.random
     steady = 0.8 * noise(random("previews"), 0.05)
     evenings: dict[str, Any] = {"mode": "provisioned", "provisioned_mibps": 96.0, "written": 0.8}
@@ -101,7 +101,7 @@ def throughput(build: Builder) -> None:
 def _metered(
     build: Builder, name: str, gib: int, metered: Floats, *, written: float = 0.3, clients: int = 6, **more: Any
 ) -> None:
-    """A file system on which so many MiB/s are metered by the minute, of reads a third."""
+    """Add a file system with these metered MiB/s in each minute. EFS meters a third of each read."""
     peak = float(metered.max())
     shape = build.shapes.signal(metered * MIB / (peak * MIB))
     sizes = {"read_size": 512 * KIB, "write_size": 512 * KIB, "metadata": peak * 0.02 * MIB}
@@ -112,13 +112,13 @@ def _metered(
 
 
 def _daily(build: Builder, hour: float, hours: float, level: float, rest: float, days: int = 34) -> Floats:
-    """Every day for so many hours from an hour UTC on."""
+    """Return a load at `level` for some hours from an hour (UTC) on, on each of the last `days` days."""
     values = build.shapes.blocks([(day, hour, hours, level) for day in range(days)], rest)
     return values * noise(build.shapes.random("daily", hour, level), 0.03)
 
 
 def placement(build: Builder) -> None:
-    """Data in the wrong class, zone or service, and look-alikes."""
+    """Add data in the wrong class, zone or service, and look-alikes."""
     shapes, size = build.shapes, {"write_size": 256 * KIB, "metadata": 20 * KIB}
     seldom = work(shapes.shape("office", 1), 0.06, 0.02, write_size=512 * KIB, metadata=20 * KIB)
     _made(build, "rushes-2023", 940, tags("video"), days=830, activity=seldom, clients=6)
@@ -139,7 +139,7 @@ def placement(build: Builder) -> None:
 
 
 def waiting_writers(build: Builder) -> None:
-    """An answer takes 2.7 ms, and one writer waits for each."""
+    """Add a writer that waits 2.7 ms for each acknowledgement."""
     random = build.shapes.random("session-import")
     minute = np.arange(MINUTES) % DAY_MINUTES
     wanted = np.where((minute >= 16 * 60) & (minute < 18 * 60), 500.0, 1.0) * noise(random, 0.1)

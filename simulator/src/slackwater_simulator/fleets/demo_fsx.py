@@ -1,4 +1,4 @@
-"""FSx: exports whose writers wait, file servers that nobody uses, and file servers that are far too large."""
+"""Add the demo's FSx file systems: exports whose writers wait, and unused or oversized file servers."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _LEAST_ONTAP: dict[str, Any] = {"storage_gib": 1_024, "throughput": 128}
 
 
 def _writes(build: Builder, name: str, hours: float, offered: float, size: float, ack: float = 0.0029) -> Activity:
-    """Writes that wait for their acknowledgement, in a daily publishing run."""
+    """Return writes that wait for their acknowledgement, in a daily publishing run."""
     shapes = build.shapes
     runs = shapes.blocks([(day, 3.0, hours, offered) for day in range(35)], offered * 0.004)
     wanted = runs * noise(shapes.random(name, "offered"), 0.2)
@@ -30,13 +30,13 @@ def _writes(build: Builder, name: str, hours: float, offered: float, size: float
 def _served(
     build: Builder, name: str, owner: str, volume: str, *exports: Export, its: Activity | None = None, **more: Any
 ) -> None:
-    """An OpenZFS file system with one exported volume; `its` is the volume's own work."""
+    """Add an OpenZFS file system with one exported volume. `its` is the volume's own activity."""
     system = build.openzfs(name, tags=tags(owner), **more)
     build.export(system, volume, *exports, activity=its, tags=tags(owner, Name=f"{name}-{volume}"))
 
 
 def exports(build: Builder) -> None:
-    """NFS exports whose writers wait, or seem to."""
+    """Add NFS exports whose writers wait, or seem to."""
 
     def serve(name: str, owner: str, volume: str, *exports: Export, activity: Activity, **more: Any) -> None:
         _served(build, name, owner, volume, *exports, its=activity, activity=activity, clients=3.0, **more)
@@ -63,12 +63,12 @@ def exports(build: Builder) -> None:
 
 
 def _bought(build: Builder) -> None:
-    """File servers and IOPS that were bought for a day that is over, or that are needed one night a month."""
+    """Add file servers and IOPS that are no longer needed, or that are needed one night a month."""
     shapes = build.shapes
     night = shapes.signal(np.maximum(shapes.blocks([(12, 15.0, 5.0, 1.0)]), 0.02))
 
     def buy(name: str, owner: str, activity: Activity, clients: float, server: float, disk: float, **more: Any) -> None:
-        """An OpenZFS file system whose busiest minute takes so many percent of its file server and of its disks."""
+        """Add an OpenZFS file system with these peaks of its file server and its disks, in percent."""
         peaks: dict[str, Any] = {"server_peak": server, "disk_iops_peak": disk}
         build.openzfs(name, activity=activity, clients=clients, tags=tags(owner), **peaks, **more)
 
@@ -81,7 +81,7 @@ def _bought(build: Builder) -> None:
 
 
 def servers(build: Builder) -> None:
-    """File servers that nobody uses, and look-alikes."""
+    """Add file servers that nobody uses, and look-alikes."""
     ours = Export(_OURS, _ASYNC)
     _served(build, "render-farm", "video", "frames", ours, storage_gib=1_024, throughput=320, days=410, used=0.62)
     sold: dict[str, Any] = {"storage_gib": 2_048, "throughput": 256, "days": 500, "volumes": ("projects", "sound")}
@@ -96,7 +96,7 @@ def servers(build: Builder) -> None:
 
 
 def oversized(build: Builder) -> None:
-    """File servers that are far too large, and look-alikes."""
+    """Add file servers that are much too large, and look-alikes."""
     blog = io(build, "office", 6, 1, variant=3)
     small: dict[str, Any] = {"volumes": ("wordpress",), "clients": 3.0, "disk_iops_peak": 8.0, "used": 0.055}
     build.server("blog-content", "ONTAP", "MULTI_AZ_1", activity=blog, tags=tags("web"), **small, **_LEAST_ONTAP)
@@ -116,7 +116,7 @@ def oversized(build: Builder) -> None:
 
 
 def other_file_servers(build: Builder) -> None:
-    """File servers with nothing wrong."""
+    """Add file servers without issues."""
     busy = work(build.shapes.shape("office", 2), 40, 12, metadata=200)
     usual: dict[str, Any] = {"activity": busy, "clients": 12.0, "disk_iops_peak": 30.0, "server_peak": 25.0}
     for name, kind, deployment, storage_gib, throughput in (

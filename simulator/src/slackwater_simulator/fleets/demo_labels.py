@@ -1,4 +1,4 @@
-"""What is there on purpose in the demo account: its issues and their look-alikes, each with its story."""
+"""Label the demo account's planted issues and look-alikes, each with its story."""
 
 from .builder import TYPES, Builder, Resource, name_of
 
@@ -9,8 +9,8 @@ _REPORTS = {
     "speed": "report “The speed of EFS at small capacity” (2021-07-26)",
     "wordpress": "report “Sharing WordPress content on FSx for OpenZFS” (2025-03)",
 }
-# A line with `=` opens a group: a type, and the detectors that should report its resources. Each other line has the
-# names of resources (those after `not` are look-alikes), their story, and how that shows. A word in braces is a report.
+# A line with `=` starts a group: a type, and the detectors that should report its resources. Each other line has the
+# names of resources (those after `not` are look-alikes), their story, and how it shows. A word in braces is a report.
 _TABLE = """
 = efs-file-system efs-idle
 encode-job-20260912 encode-job-20261003 | \

@@ -1,4 +1,4 @@
-"""What the parts of the demo account share."""
+"""Share helpers between the demo account's modules."""
 
 from typing import Any
 
@@ -13,32 +13,32 @@ MB = 1e6
 
 
 def tags(owner: str, env: str = "production", **more: str) -> dict[str, str]:
-    """Tags as this company keeps them."""
+    """Return tags in this company's scheme."""
     return {"Owner": owner, "Env": env, **more}
 
 
 def cpu(build: Builder, kind: str = "office", top: float = 45.0, variant: int = 0) -> Flow:
-    """Processor use, at most `top` percent."""
+    """Return CPU use of at most `top` percent."""
     return Flow(build.shapes.shape(kind, variant), top)
 
 
 def io(build: Builder, shape: str, read: float, write: float, *, variant: int = 0, size: float = 128 * KIB) -> Activity:
-    """Reads and writes of a shape that many resources share, MiB/s at the peak."""
+    """Return reads and writes in a shape that many resources share, MiB/s at the peak."""
     return work(build.shapes.shape(shape, variant), read, write, read_size=size, write_size=size)
 
 
 def work(shape: Signal, read_mib: float, write_mib: float, **more: float) -> Activity:
-    """Reads and writes, MiB/s at the peak."""
+    """Return reads and writes, MiB/s at the peak."""
     return Activity(shape=shape, read=read_mib * MIB, write=write_mib * MIB, **more)
 
 
 def office(build: Builder, mb: float, variant: int = 0) -> Flow:
-    """Traffic of a working day, at most `mb` megabytes a second."""
+    """Return the traffic of a working day, at most `mb` megabytes a second."""
     return Flow(build.shapes.shape("office", variant), mb * MB * 60)
 
 
 type Traffic = Flow | tuple[float, int]
-"""Traffic given outright, or a working day's: megabytes a second at its peak, and the variant of its shape."""
+"""A given flow, or a working day's traffic: megabytes a second at its peak, and the variant of its shape."""
 
 
 def server(
@@ -50,6 +50,6 @@ def server(
 
 
 def volume_on(build: Builder, host: Instance, name: str, size_gib: int, **more: Any) -> Volume:
-    """Add a data volume that is tagged as its instance is."""
+    """Add a data volume with its instance's tags."""
     own = {key: value for key, value in host.tags.items() if key != "Name"}
     return build.volume(name, size_gib, on=host, tags=own, **more)

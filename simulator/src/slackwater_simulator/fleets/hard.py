@@ -1,8 +1,8 @@
-"""A large account that a cheap screen does not settle: noisy loads whose peaks lie near a limit, and holes.
+"""Build a large account that quick checks cannot decide: noisy loads with peaks near a limit, and missing data.
 
 Most peaks lie within 25 % of a threshold, the noise has a coefficient of variation of 0.5 to 2, a third of the volumes
-are gp2, every second EFS file system is busy, and a quarter of the loads have holes. Nothing is planted: it is for
-measuring costs.
+are gp2, every second EFS file system is busy, and a quarter of the loads have missing data. Nothing is planted: the
+fleet is for measuring costs.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ from .builder import Builder
 from .demo_parts import NOW, REGION
 
 NEAR = 0.25
-"""How far from a threshold a near peak may be, as a fraction of it."""
+"""How far from a threshold a near peak can be, as a fraction of the threshold."""
 _NEAR_SHARE = 0.7
 _VARIANTS, _SPREAD = 24, (0.6, 1.9)
 _LEVEL_MINUTES = 30
@@ -31,12 +31,12 @@ _KINDS = (
 )
 _GP3_MIB_S, _GP3_IOPS = 125, 3_000
 _USED = 0.4
-"""Of what is provisioned: below it, it is too much."""
+"""Volumes that use less than this fraction of their provisioned performance are oversized."""
 _SMALL = 64 * KIB
 
 
 def hard_fleet(resources: int = 20_000, seed: int = 7, now: str = NOW, region: str = REGION) -> Fleet:
-    """Half volumes, three tenths instances, an eighth EFS, the rest FSx, as the mixed fleet."""
+    """Return half volumes, three tenths instances, an eighth EFS, the rest FSx, as in the mixed fleet."""
     return _Hard(Builder(instant(now), region, seed)).make(resources)
 
 
@@ -63,7 +63,7 @@ class _Hard:
         return float(self.random.uniform(low, high))
 
     def _peak(self, threshold: float) -> float:
-        """A peak that is near this threshold, or well below it."""
+        """Return a peak near this threshold, or far below it."""
         near = self.random.random() < _NEAR_SHARE
         return threshold * (self._between(1 - NEAR, 1 + NEAR) if near else self._between(0.02, 0.6))
 
@@ -71,7 +71,7 @@ class _Hard:
         return self.shapes[int(self.random.integers(_VARIANTS))]
 
     def _work(self, bytes_per_s: float, size: float, writes: float = 0.4) -> Activity:
-        """So many bytes a second in the busiest minute."""
+        """Return an activity with these bytes a second in its busiest minute."""
         read, write = bytes_per_s * (1 - writes), bytes_per_s * writes
         return Activity(shape=self._shape(), read=read, write=write, read_size=size, write_size=size)
 
@@ -95,7 +95,7 @@ class _Hard:
         self.build.volume(f"data-{number:05}", size, on=host, device=device, **self._kind(number, size))
 
     def _kind(self, number: int, size_gib: int) -> dict[str, Any]:
-        """A volume's type and what it does: near gp2's baseline, or near what advice compares gp3 and io1 with."""
+        """Return a volume's type and activity: near gp2's baseline, or near the limits of advice about gp3 and io1."""
         match number % 6:
             case 0 | 1:
                 operations = self._peak(min(16_000, max(100, 3 * size_gib)))
@@ -110,7 +110,7 @@ class _Hard:
         return {"type": "io1", "iops": _GP3_IOPS, "activity": work}
 
     def _files(self, number: int) -> None:
-        """Every second one is near the limit of its throughput, or near 50 writes a second."""
+        """Add a file system. Every second one is near its throughput limit, the others near 50 writes a second."""
         stored, mode = self._between(30, 1_200), ("bursting", "elastic", "provisioned")[number // 2 % 3]
         size = _SMALL * self._between(1 - NEAR, 1 + NEAR)
         provisioned = float(self.random.choice((32, 64, 128))) if mode == "provisioned" else None
@@ -125,7 +125,7 @@ class _Hard:
         self.build.file_system(f"share-{number:05}", zones=zones, one_zone=one_zone, activity=work, **more)
 
     def _server(self, number: int) -> None:
-        """Two of three are OpenZFS, half of these with a sync export near 100 small writes a second."""
+        """Add a file server. Two of three are OpenZFS, half of them with a sync export near 100 writes a second."""
         throughput = (160, 320, 640)[number % 3]
         if number % 3 == 2:
             work = self._work(self._peak(throughput) * 1e6, 64 * KIB)
@@ -142,17 +142,17 @@ class _Hard:
         self.build.export(system, "share", Export("10.0.0.0/16", options), activity=work)
 
     def _near(self) -> dict[str, float]:
-        """How busy the disks and the file server are at their peak, percent."""
+        """Return how busy the disks and the file server are at their peak, percent."""
         return {"disk_iops_peak": self._peak(50), "server_peak": self._peak(50)}
 
 
 def noisy(shapes: Shapes, spread: float, variant: int) -> Signal:
-    """Minutes whose coefficient of variation is `spread`, with levels that last half an hour. Every fourth has holes.
+    """Return noisy minutes with this coefficient of variation and half-hour levels. Every fourth variant has gaps.
 
     Its busiest minute is 1.
     """
     random = shapes.random("noisy", variant)
-    of_each = sqrt(sqrt(1 + spread**2) - 1)  # independent factors: 1 + cv² is the product of theirs
+    of_each = sqrt(sqrt(1 + spread**2) - 1)  # the factors are independent: 1 + cv² is the product of theirs
     levels = np.repeat(_gamma(random, of_each, MINUTES // _LEVEL_MINUTES), _LEVEL_MINUTES)
     values = levels * _gamma(random, of_each, MINUTES)
     values = np.minimum(values, np.quantile(values, 0.9995))
@@ -165,5 +165,5 @@ def noisy(shapes: Shapes, spread: float, variant: int) -> Signal:
 
 
 def _gamma(random: np.random.Generator, spread: float, size: int) -> Floats:
-    """Positive noise with mean 1 and this coefficient of variation."""
+    """Return positive noise with mean 1 and this coefficient of variation."""
     return random.gamma(spread**-2, spread**2, size)

@@ -1,4 +1,4 @@
-"""Names that attack whoever prints them: a spreadsheet formula and a script, as tags."""
+"""Build a fleet with names that attack programs which print them: a spreadsheet formula and a script."""
 
 from slackwater_simulator.resources import ACCOUNT, Fleet, instant
 
@@ -7,7 +7,7 @@ from .demo_parts import NOW, REGION
 
 
 def hostile_fleet(now: str = NOW, seed: int = 7) -> Fleet:
-    """Two unattached volumes and an idle file system with dangerous names."""
+    """Return two unattached volumes and an idle file system with dangerous names."""
     build = Builder(instant(now), REGION, seed)
     for name, tags in (
         ("=cmd|'/c calc'!A1", {"Owner": "web"}),

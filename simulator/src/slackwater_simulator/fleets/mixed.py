@@ -1,4 +1,4 @@
-"""A large mixed account for measuring: mostly ordinary resources, about 3 % issues and 2 % negative controls a kind."""
+"""Build a large mixed account for measurements: mostly ordinary, about 3 % issues and 2 % negative controls a kind."""
 
 from collections.abc import Sequence
 from itertools import batched
@@ -47,7 +47,7 @@ _MB = 1e6
 
 
 def mixed_fleet(resources: int = 20_000, seed: int = 7, now: str = NOW, regions: tuple[str, ...] = (REGION,)) -> Fleet:
-    """Half volumes, three tenths instances, an eighth EFS, the rest FSx; spread evenly over the Regions."""
+    """Return half volumes, three tenths instances, an eighth EFS, the rest FSx, spread evenly over the Regions."""
     parts = [_Mixed(Builder(instant(now), region, seed), resources // len(regions)).make() for region in regions]
 
     joined: dict[str, Any] = {name: [item for part in parts for item in getattr(part, name)] for name in _LISTS}
@@ -67,14 +67,14 @@ class _Mixed:
         self.exported = resources - self.volumes - self.instances - self.efs - self.served
 
     def make(self) -> Fleet:
-        """The Region's resources."""
+        """Return the Region's resources."""
         self._instances()
         self._volumes()
         self._file_systems()
         self._file_servers()
         return self.build.fleet(ACCOUNT)
 
-    # small choices
+    # --- Helpers ------------------------------------------------------------------------------------------------------
 
     def _tags(self, number: int) -> dict[str, str]:
         owner, environment = _OWNERS[number % len(_OWNERS)], "production" if number % 4 else "staging"
@@ -93,7 +93,7 @@ class _Mixed:
         signal = self.build.shapes.shape(shape or _SHAPES[number % 4], number)
         return Activity(shape=signal, read=read_mib * MIB, write=write_mib * MIB, read_size=size, write_size=size)
 
-    # instances
+    # --- Instances ----------------------------------------------------------------------------------------------------
 
     def _instance(self, name: str, number: int, kind: str, **more: Any) -> Instance:
         named = f"{name}-{number:05}"
@@ -120,7 +120,7 @@ class _Mixed:
             self._instance("node", number, kind, unlimited=kind.startswith("t") and number % 4 == 0, **more)
 
     def _through(self, kind: str, demand: Floats, minutes: float) -> tuple[Flow, Signal]:
-        """An instance through its token bucket; five-minute statistics and the held-back counter."""
+        """Return five-minute traffic after the instance's token bucket, and the counter of held packets."""
         signal = self.build.shapes.signal
         passed, held = network_buckets(demand, TYPES[kind].baseline_bytes, TYPES[kind].peak_bytes, minutes)
         meter = np.clip(self.random.normal(0.995, 0.005, MINUTES), 0.98, 1.01)
@@ -155,7 +155,7 @@ class _Mixed:
         self._control(made, "A shaper sends at the baseline, always.", "It never burst.")
 
     def _bursting_controls(self, numbers: Sequence[int]) -> None:
-        """One TCP flow at 5 Gbps (1, 6, 11 and so on), and short bursts that recover."""
+        """Add one TCP flow at 5 Gbps (instances 1, 6, 11 and so on), and short bursts that recover."""
         steady = self.build.shapes.blocks([(day, 3.0, 5.0, 625 * _MB) for day in range(35)], 2 * _MB)
         kinds, demands = ["m6i.4xlarge" if number % 5 == 1 else "t3.small" for number in numbers], []
         for number in numbers:
@@ -183,10 +183,10 @@ class _Mixed:
         made = self._instance("trunk", number, "m6i.8xlarge", net_in=self._flow(1, 1400), net_out=self._flow(1, 1300))
         self._control(made, "Busy, on a type without burst.", "Peak equals baseline.")
 
-    # volumes
+    # --- Volumes ------------------------------------------------------------------------------------------------------
 
     def _volumes(self) -> None:
-        """Root volumes are there already; these are the data volumes."""
+        """Add the data volumes. The root volumes exist already."""
         wanted = self.volumes
         issues, controls = round(wanted * _ISSUES), round(wanted * _CONTROLS)
         for number in range(issues):
@@ -211,7 +211,7 @@ class _Mixed:
             more["iops"] = min(3000, size * 30)
         if kind == "st1":
             size = max(size, 125)
-        if number % 25 == 3:  # an agent says how full it is
+        if number % 25 == 3:  # an agent reports how full it is
             more["disk"] = Disk(used=Flow(self.build.shapes.shape("steady", 0), 15.0 + number % 60))
         self._attached(f"data-{number:05}", size, host, number, activity=self._io(number, read, write), **more)
 
@@ -220,7 +220,7 @@ class _Mixed:
         return self.build.volume(name, size, on=host, device=device, tags=self._tags(number), **more)
 
     def _host(self, number: int) -> Instance:
-        """A Nitro instance for a volume that must publish minima and maxima."""
+        """Return a Nitro instance for a volume that must publish minima and maxima."""
         hosts = self.build.instances
         for offset in range(len(hosts)):
             host = hosts[(number * 13 + offset) % len(hosts)]
@@ -272,7 +272,7 @@ class _Mixed:
         volume = self._unattached(f"{name}-{number:05}", number, self._between(*days), tags=tags)
         self.build.plant(volume, "Unattached, and meant to be.", control_of="ebs-unattached", why=why)
 
-    # EFS
+    # --- EFS ----------------------------------------------------------------------------------------------------------
 
     def _file_systems(self) -> None:
         issues, controls = round(self.efs * _ISSUES), round(self.efs * _CONTROLS)
@@ -289,7 +289,7 @@ class _Mixed:
             self._share(number)
 
     def _share(self, number: int) -> None:
-        """A file system at ordinary work."""
+        """Add a file system with ordinary work."""
         work, cold = self._io(number, self._between(0.2, 12), self._between(0.1, 5)), number % 3 == 0
         more: dict[str, Any] = {
             "days": self._between(2, 700) if number % 25 == 0 else self._between(30, 700),
@@ -329,10 +329,10 @@ class _Mixed:
                 protected = "ReplicationOverwriteProtection is REPLICATING."
                 self.build.replicate(source, control("replica", "A replica.", protected, replica=True))
 
-    # FSx
+    # --- FSx ----------------------------------------------------------------------------------------------------------
 
     def _file_servers(self) -> None:
-        """A third of the file systems are OpenZFS, with a root volume and a child; the others are ONTAP and Lustre."""
+        """Add file systems. A third are OpenZFS with a root volume and a child; the others are ONTAP and Lustre."""
         systems, volumes = self.served, self.exported
         zfs = min(systems, round(volumes * 0.35))
         issues, controls = max(1, round(zfs * _ISSUES * 2)), max(4, round(zfs * _CONTROLS * 2))
@@ -378,7 +378,7 @@ class _Mixed:
             build.plant(volume, story, *([detector] if issue else []), control_of=None if issue else detector, why=why)
 
     def _other_server(self, number: int, volumes: int) -> None:
-        """ONTAP with volumes, or Lustre."""
+        """Add ONTAP with volumes, or Lustre."""
         build, ontap = self.build, number % 2 == 0
         work = self._io(number, self._between(10, 80), self._between(5, 40))
         kind, deployment = ("ONTAP", "MULTI_AZ_1") if ontap else ("LUSTRE", "PERSISTENT_2")

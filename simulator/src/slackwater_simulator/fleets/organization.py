@@ -1,4 +1,4 @@
-"""An organization: a management account, and many others, most of which hold nothing, and a few a great deal."""
+"""Build an organization: a management account and many others, most of them empty and a few large."""
 
 from dataclasses import replace
 from functools import cache
@@ -11,7 +11,7 @@ from .demo_parts import NOW
 from .mixed import mixed_fleet
 
 MEMBER_ROLE, MEMBER_EXTERNAL_ID = "SlackwaterMember", "simulated-tide-table"
-"""The role in every account, and what it wants to hear."""
+"""The role in every account, and the external id that it requires."""
 
 _UNITS = (
     Unit(id="ou-sim0-workloads", name="Workloads", parent="r-sim0"),
@@ -23,7 +23,7 @@ _UNITS = (
 _ENVIRONMENTS = {"ou-sim0-production": "production", "ou-sim0-staging0": "staging", "ou-sim0-sandbox0": "sandbox"}
 _NOT_ACTIVE: tuple[State, ...] = ("SUSPENDED", "CLOSED", "PENDING_CLOSURE")
 _SMALL_KINDS = 5
-"""Different small accounts; the others repeat them, ids and all: what they share takes memory once."""
+"""The number of different small accounts. Others reuse them, with the same ids, to save memory."""
 
 
 def organization(
@@ -38,11 +38,11 @@ def organization(
     seed: int = 7,
     now: str = NOW,
 ) -> tuple[Fleet, Organization]:
-    """The management account's own fleet, which is empty, and its organization of so many accounts that can be audited.
+    """Return the management account's empty fleet, and its organization of `accounts` accounts that can be audited.
 
-    The first `large` of them, in Production, hold `resources` each, spread over two Regions. Every fifth after them
-    holds `small_resources` in one Region, and all others nothing. The last `denied` have no role to enter by. `closed`
-    accounts come on top. Each has just these Regions enabled. An account is made when somebody asks for it.
+    The first `large` of them, in Production, have `resources` each, in two Regions. Every fifth after them has
+    `small_resources` in one Region, and the others have none. The last `denied` accounts have no role to assume.
+    `closed` accounts come on top. Each has just these Regions enabled. An account is created on first use.
     """
     numbers = [f"{300_000_000_000 + place}" for place in range(accounts + closed)]
     places = {number: place for place, number in enumerate(numbers)}

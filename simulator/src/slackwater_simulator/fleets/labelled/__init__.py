@@ -1,6 +1,6 @@
-"""Labelled fleets: accounts drawn from mechanisms with random parameters, to count what a program gets right and wrong.
+"""Build labelled fleets: accounts drawn from mechanisms with random parameters, to score a program's findings.
 
-A table of a detector's scenarios is named after it, such as `EFS_IDLE_ISSUES`; there is no list to enter it in.
+Each detector's table of scenarios has its name, such as `EFS_IDLE_ISSUES`. No list needs an entry for it.
 """
 
 import pkgutil
@@ -27,16 +27,16 @@ _SEASON_DAYS = 45
 
 @cache
 def scenarios() -> dict[str, tuple[Scenario, ...]]:
-    """Every detector's scenarios, by its id."""
+    """Return every detector's scenarios, by detector id."""
     modules = (import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
     return dict(sorted(each for module in modules for each in listed(module)))
 
 
 def labelled_fleet(seed: int, *, issues: int = 30, controls: int = 6, ordinary_of_a_kind: int = 1_250) -> Fleet:
-    """Draw a fleet: for each detector so many issues, taken from its scenarios in turn, and so many of each control.
+    """Draw a fleet: `issues` issues of each detector, from its scenarios in turn, and `controls` of each control.
 
-    Around them are ordinary file systems, file servers and volumes. The seed draws everything, the present moment too:
-    a minute of the 45 days before the demo's. What is planted is the same whatever the other numbers are.
+    Around them are ordinary file systems, file servers and volumes. The seed determines everything, also the present
+    time: a minute of the 45 days before the demo's. The planted cases do not depend on the other numbers.
     """
     season = np.random.default_rng([seed, 0])
     now = instant(NOW) // DAY * DAY - int(season.integers(_SEASON_DAYS * DAY // MINUTE)) * MINUTE
@@ -58,7 +58,7 @@ def labelled_fleet(seed: int, *, issues: int = 30, controls: int = 6, ordinary_o
 
 
 def _draw(build: Builder, name: str, *kind: str) -> Draw:
-    """Return the draw of a name. What a name draws does not depend on how many others there are."""
+    """Return the draw of a name. It does not depend on how many other names there are."""
     return Draw(build.shapes.random(name, *kind), build, name)
 
 

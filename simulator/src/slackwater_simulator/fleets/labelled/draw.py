@@ -1,6 +1,6 @@
-"""`Draw`: one resource in the making, its random numbers, and the curves that they give.
+"""Draw one resource: `Draw` has its random numbers, and the curves made from them.
 
-A curve holds one value for each minute of a cycle. Every scenario takes a `Draw`, always named `d`.
+A curve has one value for each minute of a cycle. Every scenario takes a `Draw`, always named `d`.
 """
 
 import time
@@ -17,19 +17,19 @@ from slackwater_simulator.shapes import DAY_MINUTES, MINUTES, VARIANTS, noise
 
 type Range = tuple[float, float]
 type Rate = Range | float
-"""Bounds between which it is drawn, or the rate itself."""
+"""The bounds of a drawn rate, or the rate itself."""
 
 _OWNERS = ("web", "data", "video", "orders", "platform", "search", "finance")
 _SHAPES = ("steady", "office", "nightly", "bursty", "trickle")
 _REACH = CYCLE // DAY - 1
-"""Days before now whose moments have a minute of their own in the cycle."""
+"""Days before now whose times have a minute of their own in the cycle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A resource's own random numbers, the fleet that it joins, and its name.
+    """A resource's own random numbers, the fleet that it is added to, and its name.
 
-    The order of draws is part of a fleet: another order is another fleet.
+    The order of draws is part of a fleet. Another order gives another fleet.
     """
 
     random: np.random.Generator
@@ -42,47 +42,47 @@ class Draw:
 
     @property
     def now(self) -> int:
-        """The fleet's present moment, epoch seconds."""
+        """The fleet's present time, epoch seconds."""
         return self.build.now
 
     @property
     def now_minute(self) -> int:
-        """The present moment's place in a curve."""
+        """The index of the present minute in a curve."""
         return (self.now - self.origin) // MINUTE
 
     @property
     def origin(self) -> int:
-        """The moment of a curve's first minute, epoch seconds."""
+        """The time of a curve's first minute, epoch seconds."""
         return self.build.shapes.origin
 
     def ago(self, days: float) -> int:
-        """Return the moment that many days before now."""
+        """Return the time `days` days before now."""
         return self.build.ago(days)
 
     # --- Numbers ------------------------------------------------------------------------------------------------------
 
     def uniform(self, low: float, high: float) -> float:
-        """Draw a number, even between the bounds."""
+        """Draw a number uniformly between the bounds."""
         return self.random.uniform(low, high)
 
     def spread(self, low: float, high: float) -> float:
-        """Draw a number whose logarithm is even between the bounds: sizes and rates are of every order."""
+        """Draw a number whose logarithm is uniform between the bounds, as sizes and rates of all orders occur."""
         return float(np.exp(self.random.uniform(np.log(low), np.log(high))))
 
     def whole(self, low: float, high: float) -> int:
-        """Draw a whole number of every order between the bounds."""
+        """Draw a whole number as `spread` does."""
         return int(self.spread(low, high))
 
     def gib(self, low: float, high: float) -> int:
-        """Draw a size, bytes, of every order between so many GiB."""
+        """Draw a size in bytes as `spread` does, between bounds in GiB."""
         return int(self.spread(low, high) * GIB)
 
     def integer(self, low: int, high: int | None = None) -> int:
-        """Draw a whole number from `low` to below `high`, or below `low` without one."""
+        """Draw a whole number from `low` to below `high`. Without `high`, draw from 0 to below `low`."""
         return int(self.random.integers(low, high))
 
     def chance(self, share: float) -> bool:
-        """Return True in that share of draws."""
+        """Return True in this share of draws."""
         return bool(self.random.random() < share)
 
     def pick[T](self, *choices: T) -> T:
@@ -90,11 +90,11 @@ class Draw:
         return choices[self.integer(len(choices))]
 
     def zone(self, share: float) -> str | None:
-        """Draw a zone of One Zone file systems, which that share of file systems have."""
+        """Draw a zone for One Zone, which this share of file systems use. None for the others."""
         return self.pick(*"acd") if self.chance(share) else None
 
     def voice(self, absent: float = 0.4) -> Voice:
-        """Draw what EFS publishes of a file system that nobody uses: no metrics in that share of draws, or zeros."""
+        """Draw what EFS publishes of an unused file system: no metrics in this share of draws, otherwise zeros."""
         return "absent" if self.chance(absent) else "zeros"
 
     def tags(self) -> dict[str, str]:
@@ -103,10 +103,10 @@ class Draw:
             return {}
         return {"Owner": self.pick(*_OWNERS), "Env": "production" if self.chance(0.75) else "staging"}
 
-    # --- Moments (epoch seconds) --------------------------------------------------------------------------------------
+    # --- Times (epoch seconds) ----------------------------------------------------------------------------------------
 
     def daily(self, every: int = 1) -> list[int]:
-        """Draw the starts of a job that runs every so many days at its hour, a few minutes late; newest first."""
+        """Draw the starts of a job that runs every `every` days at its hour, up to ten minutes late, newest first."""
         start = self.now // DAY * DAY + self.integer(DAY) - self.integer(every) * DAY
         return [start - day * DAY + self.integer(600) for day in range(0, _REACH, every)]
 
@@ -115,7 +115,7 @@ class Draw:
         return self.daily(7)
 
     def monthly(self) -> list[int]:
-        """Draw the starts of a job on the same day (1 to 28) of every month. 28 to 31 days lie between two."""
+        """Draw the starts of a job on the same day (1 to 28) of every month, 28 to 31 days apart."""
         day, second = self.integer(1, 29), self.integer(DAY)
         return self._on(second, lambda date: date.tm_mday == day)
 
@@ -129,20 +129,20 @@ class Draw:
         return self.monthly() if self.chance(0.5) else self.first_weekday()
 
     def starts(self, *every: int, since: float = 1.0) -> list[int]:
-        """Draw the starts of a job that runs every so many days, or once, between `since` and twelve days ago."""
+        """Draw the starts of a job that runs every `every` days (one of them), or once, `since` to twelve days ago."""
         days = self.pick(*every, 0)
         return self.daily(days) if days else [self.ago(self.uniform(since, 12))]
 
     def off(self, most_days: float = 25) -> dict[str, Any]:
-        """Draw settings of an instance that was stopped within so many days."""
+        """Draw settings of an instance that was stopped within the last `most_days` days."""
         return {"state": "stopped", "stopped": self.ago(self.uniform(1, most_days))}
 
     def started(self, at: int, *, days: float = 200, off_s: int = 600) -> dict[str, Any]:
-        """Return settings of an instance that was launched so many days ago, and stopped for a while until a moment."""
+        """Return settings of an instance, launched `days` days ago, that was stopped for `off_s` seconds until `at`."""
         return {"launched": at, "running": ((self.ago(days), at - off_s), (at, FOREVER))}
 
     def visits(self) -> list[int]:
-        """Draw moments of the last 33 days at which somebody looks something up, ten days or so apart."""
+        """Draw times of the last 33 days at which somebody looks something up, about ten days apart."""
         visits = [self.ago(self.uniform(0.01, 29))]
         while visits[-1] > self.ago(29):
             visits.append(int(visits[-1] - self.random.exponential(10) * DAY))
@@ -164,7 +164,7 @@ class Draw:
         return values
 
     def back(self, most_days: float) -> Floats:
-        """Draw a curve that is 0 until something began, within so many days of now."""
+        """Draw a curve that is 0 until something started, within the last `most_days` days."""
         since = int(self.uniform(0.02, most_days) * DAY)
         return self.runs([self.now - since], since / MINUTE)
 
@@ -177,11 +177,11 @@ class Draw:
         return noise(self.random, deviation, size)
 
     def around(self, deviation: float) -> Floats:
-        """Draw factors around 1 with this standard deviation, however low."""
+        """Draw factors around 1 with this standard deviation. They can be negative."""
         return 1 + self.random.normal(0, deviation, MINUTES)
 
     def working_days(self) -> Floats:
-        """Draw a curve that is busy by day on weekdays, with a tenth of it at night and on weekends."""
+        """Draw a curve that is busy by day on weekdays, and a tenth of that at night and on weekends."""
         minute = np.arange(MINUTES)
         hour = (minute / 60 - self.random.uniform(0, 24)) % 24
         weekday = (self.origin // DAY + minute // DAY_MINUTES + 4) % 7  # epoch day 0 was a Thursday; 0 is Sunday
@@ -207,11 +207,11 @@ class Draw:
         return np.clip(values / values.max(), 0.0, 1.0)
 
     def without_days(self, values: Floats) -> Floats:
-        """Remove one to five whole days, of the last twelve."""
+        """Remove one to five whole days of the last twelve."""
         return self._without(values, np.arange(1, 13))
 
     def old_holes(self, values: Floats) -> Floats:
-        """Remove one to five whole days, all of them more than two weeks ago."""
+        """Remove one to five whole days, all more than two weeks ago."""
         return self._without(values, np.arange(16, 33))
 
     def _without(self, values: Floats, days: np.ndarray) -> Floats:
@@ -224,22 +224,22 @@ class Draw:
     # --- Signals ------------------------------------------------------------------------------------------------------
 
     def signal(self, values: Floats, step: int = MINUTE) -> Signal:
-        """Return a curve as CloudWatch gets it when no point is lost."""
+        """Return a curve as CloudWatch has it when no point is lost."""
         return self.build.shapes.signal(values, step)
 
     def silent(self) -> Track:
-        """Return a metric without a point."""
+        """Return a metric without points."""
         return given(self.signal(np.full(MINUTES, np.nan)))
 
     def zeros(self, *, holes: bool = False) -> Track:
-        """Return a metric that is always 0; with `holes`, but for whole days of the last twelve."""
+        """Return a metric that is always 0. With `holes`, whole days of the last twelve are missing."""
         values = np.zeros(MINUTES)
         return given(self.signal(self.without_days(values) if holes else values))
 
     def published(self, values: Floats, *, together: int = 1) -> Signal:
-        """Lose what CloudWatch may lose: in half of the metrics up to one point in 200, in half the newest ones.
+        """Remove points as CloudWatch may: up to one in 200 in half of the metrics, and the newest ones in half.
 
-        `together` minutes make one point, which is there or not as a whole.
+        `together` minutes make one point, which is there or missing as a whole.
         """
         values = values.copy()
         if self.chance(0.5):
@@ -251,22 +251,22 @@ class Draw:
         return self.signal(values)
 
     def always(self, *, together: int = 1) -> Signal:
-        """Return a shape that is 1 all the time, as far as CloudWatch gets it."""
+        """Return a shape that is always 1, with the points that CloudWatch has."""
         return self.published(np.ones(MINUTES), together=together)
 
     def never(self, *, together: int = 1) -> Signal:
-        """Return a shape that is 0 all the time, as far as CloudWatch gets it."""
+        """Return a shape that is always 0, with the points that CloudWatch has."""
         return self.published(np.zeros(MINUTES), together=together)
 
     def shape(self, *kinds: str) -> Signal:
-        """Draw a variant of a shape that many resources share, of one of these kinds or of any."""
+        """Draw a variant of a shared shape, of one of these kinds or of any."""
         kind = kinds[0] if len(kinds) == 1 else self.pick(*(kinds or _SHAPES))
         return self.build.shapes.shape(kind, self.integer(VARIANTS))
 
     def work(
         self, shape: Signal, read: Rate, write: Rate, read_size: Rate, write_size: Rate, metadata: Rate, unit: int = 1
     ) -> Activity:
-        """Return an activity at these rates, drawn or given: MiB/s, operations in KiB, and metadata in `unit`."""
+        """Return an activity at these rates, drawn or given: MiB/s, operation sizes in KiB, and metadata in `unit`."""
 
         def drawn(rate: Rate, unit: int) -> float:
             return (self.spread(*rate) if isinstance(rate, tuple) else rate) * unit
@@ -281,5 +281,5 @@ class Draw:
         )
 
     def cpu(self) -> Flow:
-        """Draw an ordinary processor use, percent."""
+        """Draw an ordinary CPU use, in percent."""
         return Flow(self.shape("office"), self.random.uniform(20, 80))

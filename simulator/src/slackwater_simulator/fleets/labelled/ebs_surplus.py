@@ -1,11 +1,11 @@
-"""IOPS, throughput and space that nobody needs, and those that are needed for minutes a night, a week or a month.
+"""Plant IOPS, throughput and space that nobody needs, or that are needed for minutes a night, a week or a month.
 
 Not drawn, because the truth is in doubt:
-- a busiest minute between a third and a half of what is provisioned, large operations at such a rate of IOPS, and a
-  restore or a migration that ended within five weeks, which looks like a job that runs once a month. An io1 volume is
-  another detector's: its type is the larger waste;
-- `ebs-surplus-size`: file systems that are between a third and a half full at most, and those that will be within half
-  a year to two years. Copies of the last nine days too: it is unknown whether more will come.
+- a busiest minute between a third and a half of the provisioned limit, large operations at such a rate of IOPS, and a
+  restore or a migration that ended within five weeks, which looks like a monthly job. An io1 volume belongs to another
+  detector: its type is the larger waste;
+- `ebs-surplus-size`: file systems whose maximum is between a third and a half, and those that reach it within half a
+  year to two years. Also copies of the last nine days, because more may follow.
 """
 
 from collections.abc import Callable
@@ -26,14 +26,14 @@ from .scenario import One, Rows, in_full
 _GP3 = (4_000, 5_000, 6_000, 8_000, 10_000, 12_000, 16_000, 20_000)
 _IO2 = (500, 1_000, 2_000, 3_000, 5_000, 10_000, 20_000)
 _MIB = 100
-"""Of the 125 MiB/s that a gp3 volume includes, what small operations move at most."""
+"""The most MiB/s that small operations move, of the 125 that a gp3 volume includes."""
 _BOUGHT = (200, 250, 300, 400, 500, 600, 750, 1000)
 """MiB/s."""
 _ON_XEN = (160, 180, 200, 225)
 """MiB/s that a Xen instance carries."""
 
 type Use = Callable[..., Volume]
-"""`use(d, values, share)` plants a volume that uses this share of what is provisioned, where `values` are 1."""
+"""`use(d, values, share)` plants a volume that uses `share` of its provisioned limit where `values` are 1."""
 
 
 def _volume(d: Draw, on: Instance | None = None, **more: Any) -> Volume:
@@ -46,7 +46,7 @@ def _little(d: Draw) -> float:
 
 
 def _rarely(use: Use) -> One:
-    """Return what plants a volume at any work that uses a third of what is provisioned at most."""
+    """Return a function that plants volumes with any work that uses at most a third of the provisioned limit."""
     return lambda d: use(d, d.demand(), _little(d))
 
 
@@ -55,7 +55,7 @@ def _restarted(use: Use) -> One:
 
 
 def _needed(use: Use, check: str) -> dict[str, One]:
-    """Return negative controls that use nearly all that is provisioned: in runs, by day, always, or for seconds."""
+    """Return negative controls that use nearly all of the limit: in runs, by day, always, or for seconds."""
 
     def in_runs(d: Draw, starts: list[int], minutes: float) -> Volume:
         return use(d, np.clip(d.runs(starts, minutes, d.uniform(0.7, 1.0), 0.02) * d.wobble(), 0, 1), 1.0)
@@ -73,7 +73,7 @@ def _needed(use: Use, check: str) -> dict[str, One]:
 
 
 def _stopped(bought: Callable[[Draw], dict[str, Any]]) -> One:
-    """Return what plants a volume of an instance that was stopped of late."""
+    """Return a function that plants volumes on an instance that was stopped recently."""
     return lambda d: _volume(d, carriers.stopped_host(d), **bought(d))
 
 
@@ -84,12 +84,12 @@ def _kind(d: Draw) -> dict[str, Any]:
 
 
 def _page_kib(d: Draw, iops: float) -> float:
-    """Draw a size for the pages of a database."""
+    """Draw the page size of a database in KiB."""
     return d.spread(4, max(4.0, min(32.0, _MIB * 1024 / iops)))
 
 
 def _iops(d: Draw, values: Floats, used: float, kind: dict[str, Any] | None = None, **more: Any) -> Volume:
-    """A volume that uses this share of its IOPS at its peak, with small operations."""
+    """Plant a volume that uses this share of its IOPS at its peak, with small operations."""
     kind = kind or _kind(d)
     iops = kind["iops"] * used
     size = _page_kib(d, iops)
@@ -110,7 +110,7 @@ def _iops_by_turns(d: Draw) -> Volume:
 
 
 def _large(d: Draw) -> Volume:
-    """Few operations of a MiB each, at most of the throughput that io2 has for its IOPS."""
+    """Plant a volume with few operations of a MiB each, near the throughput that io2 allows for its IOPS."""
     iops = d.pick(500, 1_000, 2_000, 3_000, 4_000)
     values = np.clip(d.runs(d.daily(), d.uniform(5, 300), 1.0, 0.02) * d.wobble(), 0, 1)
     work = carriers.work(d, values, 0.256 * iops * d.uniform(0.7, 1.0), 1_024)
@@ -118,7 +118,7 @@ def _large(d: Draw) -> Volume:
 
 
 def _for_throughput(d: Draw) -> Volume:
-    """No more IOPS than its throughput must have, which is used in full at night, with operations of a MiB."""
+    """Plant a volume with the fewest IOPS for its throughput, which MiB operations use in full at night."""
     bought = d.pick(800, 900)
     values = np.clip(d.runs(d.daily(), d.uniform(5, 60), 0.95, 0.02) * d.wobble(), 0, 1)
     return _volume(d, **_throughput(bought), activity=carriers.work(d, values, float(bought), 1_024))
@@ -155,19 +155,19 @@ EBS_SURPLUS_IOPS_UNKNOWN: Rows = carriers.without_data(_iops, _little)
 
 # --- ebs-surplus-throughput -------------------------------------------------------------------------------------------
 def _throughput(bought: int) -> dict[str, Any]:
-    """Throughput, MiB/s, with the fewest IOPS with which so much may be provisioned."""
+    """Return settings with this throughput (MiB/s) and the fewest IOPS that AWS requires for it."""
     return {"throughput": bought, "iops": max(3_000, 4 * bought)}
 
 
 def _size_kib(d: Draw, bought: int, peak_mib: float) -> float:
-    """Draw a size for operations, so that the IOPS carry them."""
+    """Draw an operation size in KiB that the IOPS allow."""
     return d.spread(min(256, max(16, peak_mib * 1024 / max(3_000, 4 * bought))), 256)
 
 
 def _mib(
     d: Draw, values: Floats, used: float, choices: tuple[int, ...] = _BOUGHT, kinds: tuple[str, ...] = (), **more: Any
 ) -> Volume:
-    """A volume that does its work at this share of what is bought, at its peak."""
+    """Plant a volume that uses this share of its provisioned throughput at its peak."""
     bought = d.pick(*choices)
     activity = carriers.work(d, values, bought * used, _size_kib(d, bought, bought * used))
     return _volume(d, carriers.host(d, *kinds), activity=activity, **_throughput(bought), **more)
@@ -202,7 +202,7 @@ _KEYS = ("VolumeId", "VolumeId", "VolumeId", "DiskId")
 
 
 def _host(d: Draw, **more: Any) -> Instance:
-    """An instance whose agent reports its root volume too, by path alone."""
+    """Plant an instance whose agent also reports its root volume, by path only."""
     more.setdefault("days", d.uniform(60, 400))
     kind = d.pick(*FAST)
     agent: Any = "typed" if d.chance(0.3) else ""
@@ -213,7 +213,7 @@ def _host(d: Draw, **more: Any) -> Instance:
 
 
 def _level(d: Draw, percent: float) -> Floats:
-    """Much the same all the time: logs and temporary files come and go."""
+    """Return a nearly constant level. Logs and temporary files come and go."""
     return np.clip(percent * (1 + 0.02 * (d.wobble() - 1)), 0, 100)
 
 
@@ -226,13 +226,13 @@ def _filled(d: Draw) -> Floats:
 
 
 def _disk(d: Draw, percents: Floats, key: Any = None) -> Disk:
-    """The agent's answer; it names the volume in one of the ways that agents do, unless `key` says how."""
+    """Return an agent's report. It names the volume in one of the ways that agents do, or as `key` says."""
     name: Any = d.pick(*_KEYS) if key is None else key
     return Disk(used=Flow(d.published(np.clip(percents, 0, 100))), volume_key=name)
 
 
 def _with_disk(d: Draw, disk: Disk | None, on: Instance | None = None, **more: Any) -> Volume:
-    """A data volume at ordinary work."""
+    """Plant a data volume with ordinary work."""
     more.setdefault("tags", d.tags())
     size = more.pop("size", None) or d.whole(60, 8_000)
     work = Activity(shape=d.published(d.working_days()), read=d.spread(0.5, 12) * MIB, write=d.spread(0.5, 12) * MIB)
@@ -259,7 +259,7 @@ def _resized(d: Draw) -> Volume:
 
 
 def _now_and_then(d: Draw, starts: list[int]) -> Volume:
-    """Nearly empty, and full while a job puts its files there."""
+    """Plant a nearly empty volume that is full while a job stores its files there."""
     return _used(d, d.runs(starts, d.uniform(10, 600), d.uniform(55, 98), d.uniform(1, 25)))
 
 
@@ -270,7 +270,7 @@ def _filling(d: Draw) -> Volume:
 
 
 def _which_one(d: Draw) -> Volume:
-    """One of them is nearly full."""
+    """Plant two volumes that the agent does not name, one of them nearly full."""
     host = _host(d.named("host"))
     other = replace(_disk(d, _filled(d), ""), path="/other", device="nvme2n1")
     _with_disk(d.named("other"), other, host, device="/dev/sdg")
@@ -278,7 +278,7 @@ def _which_one(d: Draw) -> Volume:
 
 
 def _unnamed(d: Draw, disk: Disk | None) -> Volume:
-    """The agent names no volume, and reports a nearly empty /home, which is on the root volume."""
+    """Plant a volume that the agent does not name, with a nearly empty /home on the root volume."""
     host = _host(d.named("host"))
     home = Disk(path="/home", device="nvme0n1p3", used=Flow(d.published(_nearly_empty(d))), volume_key="")
     d.build.change(d.build.volumes[-1], disk=home)
@@ -286,7 +286,7 @@ def _unnamed(d: Draw, disk: Disk | None) -> Volume:
 
 
 def _root(d: Draw) -> Volume:
-    """The agent names it."""
+    """Plant a root volume that the agent names."""
     _host(d)
     disk = replace(_disk(d, _nearly_empty(d), "VolumeId"), path="/", device="nvme0n1p1")
     return d.build.change(d.build.volumes[-1], disk=disk, size_gib=d.whole(60, 1_000))

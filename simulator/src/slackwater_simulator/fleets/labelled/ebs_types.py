@@ -1,11 +1,10 @@
-"""Volumes of an earlier type, volumes that run out of burst credits, and those that need no other type.
+"""Plant volumes of an outdated type, volumes that run out of burst credits, and ones that need no other type.
 
-Every gp2 that keeps its credits is of an outdated type all the same. Not drawn, because the truth is in doubt:
-- `ebs-outdated-type`: gp2 volumes of 171 to 300 GiB that move between 100 and 210 MiB/s, where gp3 costs as much;
-  magnetic volumes near their limit, or at it on few days; and gp2 volumes out of credits, whose need is
-  unknown;
-- `ebs-burst-draining`: 10 to 70 minutes a day without credits, a day without them that happens once, and a balance that
-  falls for days and has a day or two left.
+A gp2 volume is of an outdated type even if it keeps its credits. Not drawn, because the truth is in doubt:
+- `ebs-outdated-type`: gp2 volumes of 171 to 300 GiB that move between 100 and 210 MiB/s, where gp3 costs the same;
+  magnetic volumes near their limit, or at it on few days; and gp2 volumes out of credits, whose need is unknown;
+- `ebs-burst-draining`: 10 to 70 minutes a day without credits, a single day without them, and a balance that falls
+  for days and has a day or two left.
 """
 
 from typing import Any
@@ -23,7 +22,7 @@ from .draw import Draw, Range
 from .scenario import One, Rows, Starts
 
 _MIB = 100
-"""With headroom, no more than gp3 includes."""
+"""With headroom, less than gp3 includes."""
 
 
 def _volume(d: Draw, type_: str, gib: int, on: Instance | None = None, **more: Any) -> Volume:
@@ -32,7 +31,7 @@ def _volume(d: Draw, type_: str, gib: int, on: Instance | None = None, **more: A
 
 
 def _gp2(d: Draw, values: Floats, gib: float, **more: Any) -> Volume:
-    """A gp2 volume that is never faster than its baseline."""
+    """Plant a gp2 volume that is never faster than its baseline."""
     baseline, size = max(100, 3 * int(gib)), d.spread(16, 256)
     mib = min(_MIB, baseline * size / 1024) * d.uniform(0.1, 0.9)
     return _volume(d, "gp2", int(gib), activity=carriers.work(d, values, mib, size), **more)
@@ -50,7 +49,7 @@ def _large(d: Draw) -> Volume:
 
 
 def _fast(d: Draw) -> Volume:
-    """Large enough that gp3 with 250 MiB/s costs less too; once a month it moves all of them."""
+    """Plant a gp2 volume that moves nearly 250 MiB/s once a month, and is so large that gp3 costs less even then."""
     gib, starts = d.whole(350, 990), d.monthly()
     values = np.clip(d.runs(starts, d.uniform(30, 600), 1.0, 0.05) * d.wobble(), 0, 1)
     return _volume(d, "gp2", gib, activity=carriers.work(d, values, d.uniform(215, 245), 256))
@@ -72,7 +71,7 @@ def _requests(d: Draw, iops: Range, gib: Range) -> Volume:
 
 
 def _magnetic_slow(d: Draw) -> Volume:
-    """A job wants more every night than the 200 IOPS, or 90 MiB/s, that there are, and gets those."""
+    """Plant a job that wants more every night than the limit of 200 IOPS or 90 MiB/s."""
     values = np.clip(d.runs(d.daily(), d.uniform(30, 300), d.uniform(1.3, 4), 0.05) * d.wobble(), 0, 1)
     size = d.spread(4, 64) if d.chance(0.7) else 1_024.0
     activity = carriers.work(d, values, min(90.0, 200 * size / 1024), size)
@@ -80,7 +79,7 @@ def _magnetic_slow(d: Draw) -> Volume:
 
 
 def _needs_250(starts: Starts, minutes: Range) -> One:
-    """Return what plants a gp2 volume of a size at which gp3 with as many MiB/s costs more; its credits last."""
+    """Return a function that plants a gp2 volume. At its size, gp3 with as many MiB/s costs more. Its credits last."""
 
     def one(d: Draw) -> Volume:
         values = np.clip(d.runs(starts(d), d.uniform(*minutes), 1.0, 0.05) * d.wobble(), 0, 1)
@@ -97,7 +96,7 @@ def _seconds(d: Draw) -> Volume:
 
 
 def _shared(d: Draw) -> Volume:
-    """io1 on two instances: not for gp3, and io2 costs the same."""
+    """Plant an io1 volume on two instances. gp3 cannot replace it, and io2 costs the same."""
     iops = d.whole(500, 20_000)
     activity = carriers.work(d, d.demand(), iops * d.uniform(0.7, 0.95) * 4 / 1024, 4)
     return carriers.shared(d, _volume(d, "io1", 1_000, iops=iops, activity=activity, multi_attach=True))
@@ -122,14 +121,14 @@ EBS_OUTDATED_TYPE_ISSUES: Rows = {
     "gp2-fast: gp2 that needs its 250 MiB/s, and large.": _fast,
     "io1: io1, and gp3 would carry it.": _io1,
     "magnetic-slow: Magnetic, and at its limit every night.": _magnetic_slow,
-    # So many I/O requests that they cost more than gp3 does, and no minute at its limit.
+    # The many I/O requests cost more than gp3 does. No minute is at the limit.
     "magnetic: Magnetic, with many I/O requests.": lambda d: _requests(d, (60, 150), (10, 40)),
     "on-xen: gp2 on a Xen instance.": lambda d: _gp2(d, on=carriers.host(d, XEN), values=d.demand(), gib=_gib(d)),
     "restarted: gp2 whose instance was stopped and started.": lambda d: restarted(d, _gp2(d, d.demand(), _gib(d))),
     **carriers.interrupted(_gp2, _gib),
 }
 EBS_OUTDATED_TYPE_CONTROLS: Rows = {
-    # So few I/O requests, for its size, that gp3 costs more.
+    # The I/O requests are so few for its size that gp3 costs more.
     "magnetic-quiet: Magnetic, with few I/O requests a month.": lambda d: _requests(d, (1, 10), (250, 1_000)),
     "nightly: gp2 of 200 GiB that needs 250 MiB/s every night.": _needs_250(Draw.daily, (5, 60)),
     "weekly: The same once a week.": _needs_250(Draw.weekly, (5, 120)),
@@ -148,11 +147,11 @@ EBS_OUTDATED_TYPE_UNKNOWN: Rows = carriers.without_data(_gp2, _gib)
 # --- ebs-burst-draining -----------------------------------------------------------------------------------------------
 _CARRIER = "m6i.8xlarge"
 _RESERVE = 0.02
-"""Of the baseline, at rest."""
+"""The load at rest, as a fraction of the baseline."""
 
 
 def _drawn(d: Draw, type_: str, size_gib: int = 0) -> tuple[int, Allowance]:
-    """Draw a size, GiB, unless it is given, and return what it allows. With gp3, a gp2 of that size would cost less."""
+    """Return the size in GiB, drawn unless given, and its allowance. A gp2 of a drawn size costs more than gp3."""
     if not size_gib and type_ == "gp2":
         size_gib = d.whole(20, 165) if d.chance(0.7) else d.whole(400, 600)
     size_gib = size_gib or d.whole(200, 6_000)
@@ -164,7 +163,7 @@ def _st1(d: Draw) -> tuple[int, Allowance]:
 
 
 def _on_credits(d: Draw, type_: str, size_gib: int, wanted: Floats, on: Instance | None = None, **more: Any) -> Volume:
-    """A volume that wants so many operations (gp2) or bytes a second (st1, sc1); its balance may lack points."""
+    """Plant a volume that wants these operations (gp2) or bytes (st1, sc1) a second. Its balance may lack points."""
     top, share = float(wanted.max()), d.uniform(0, 1)
     size = d.spread(4, 32) * KIB if type_ == "gp2" else MIB
     rate = top * size if type_ == "gp2" else top
@@ -178,18 +177,18 @@ def _on_credits(d: Draw, type_: str, size_gib: int, wanted: Floats, on: Instance
 
 
 def _lasts(allowed: Allowance, rate: float) -> float:
-    """Minutes until full credits are gone."""
+    """Return the minutes until full credits are used up."""
     return allowed.most / (rate - allowed.baseline) / 60
 
 
 def _rate(d: Draw, allowed: Allowance) -> float:
-    """Such that a full bucket lasts for ten hours at most, and never more than the burst."""
+    """Draw a rate that uses up a full bucket in at most ten hours, and never exceeds the burst."""
     slowest = allowed.baseline + allowed.most / (10 * HOUR)
     return d.uniform(min(slowest, allowed.burst), allowed.burst)
 
 
 def _outlasting(d: Draw, type_: str) -> Volume:
-    """A daily job goes on for an hour and a half to six after the credits are gone."""
+    """Plant a daily job that continues for 1.5 to 6 hours after the credits are used up."""
     size_gib, allowed = _drawn(d, type_)
     rate = _rate(d, allowed)
     minutes = min(_lasts(allowed, rate) + d.uniform(90, 360), 20 * 60)
@@ -204,7 +203,7 @@ def _overloaded(d: Draw) -> Volume:
 
 
 def _since_yesterday(d: Draw) -> Volume:
-    """A load that has come to stay, and used up the credits 14 to 40 hours ago."""
+    """Plant a permanent load that used up the credits 14 to 40 hours ago."""
     size_gib, allowed = _drawn(d, "st1")
     rate = _rate(d, allowed)
     start = d.now - int(d.uniform(14, 40) * HOUR + _lasts(allowed, rate) * MINUTE)
@@ -214,7 +213,7 @@ def _since_yesterday(d: Draw) -> Volume:
 
 
 def _soon(d: Draw) -> Volume:
-    """For days it has wanted a little more than its baseline, by day more than by night; gone within 18 hours."""
+    """Plant a load that has been slightly above its baseline for days. The credits last for 3 to 18 more hours."""
     size_gib, allowed = _drawn(d, "st1", d.whole(2_000, 6_000))
     minute = np.arange(MINUTES) * MINUTE + d.origin
     start, end = d.now - d.uniform(3.5, 6.5) * DAY, d.now + d.uniform(3, 18) * HOUR
@@ -226,17 +225,17 @@ def _soon(d: Draw) -> Volume:
 
 
 def _refilled(d: Draw, type_: str) -> Volume:
-    """A nightly batch takes a tenth to six tenths of the credits, and the day brings them back."""
+    """Plant a nightly batch that uses a tenth to six tenths of the credits, which refill by day."""
     size_gib, allowed = _drawn(d, type_)
     rate = _rate(d, allowed)
-    earned = allowed.baseline * 12 * HOUR / allowed.most  # share of the credits that half a day at rest brings back
+    earned = allowed.baseline * 12 * HOUR / allowed.most  # share of the credits that half a day at rest refills
     minutes = max(1, int(_lasts(allowed, rate) * min(d.uniform(0.1, 0.6), earned)))
     wanted = d.runs(d.daily(), minutes, rate, allowed.baseline * _RESERVE)
     return _on_credits(d, type_, size_gib, wanted * d.noise(0.03))
 
 
 def _now_and_then(d: Draw, starts: list[int]) -> Volume:
-    """A job that goes on for an hour to eight after the credits are gone, and they come back in a day."""
+    """Plant a job that continues for one to eight hours after the credits are used up. They refill afterwards."""
     size_gib, allowed = _st1(d)
     rate = _rate(d, allowed)
     wanted = d.runs(starts, _lasts(allowed, rate) + d.uniform(60, 480), rate, allowed.baseline * _RESERVE)
@@ -250,7 +249,7 @@ def _just_enough(d: Draw) -> Volume:
 
 
 def _working_week(d: Draw) -> Volume:
-    """From Monday to Friday it spends a little more than it earns, day and night; the weekend brings all of it back."""
+    """Plant a load that uses slightly more than it earns from Monday to Friday. The weekend refills the credits."""
     size_gib, allowed = _st1(d)
     minute = np.arange(MINUTES)
     weekday = (d.origin // DAY + (minute + d.uniform(0, DAY_MINUTES)) // DAY_MINUTES + 4) % 7
@@ -266,7 +265,7 @@ def _new(d: Draw) -> Volume:
 
 
 def _stopped_empty(d: Draw) -> Volume:
-    """Its instance was stopped with the credits gone."""
+    """Plant a volume whose instance was stopped when the credits were used up."""
     stopped = d.ago(d.uniform(0.5, 20))
     host = carriers.host(d, _CARRIER, days=120, state="stopped", stopped=stopped)
     size_gib, allowed = _st1(d)
@@ -274,7 +273,7 @@ def _stopped_empty(d: Draw) -> Volume:
 
 
 def _holes(d: Draw) -> Volume:
-    """It never wants more than half of what it earns."""
+    """Plant a volume that never wants more than half of what it earns."""
     size_gib, allowed = _st1(d)
     wanted = allowed.baseline * np.minimum(0.3 * d.noise(0.2), 0.5)
     balance = {"BurstBalance": given(d.signal(d.without_days(np.full(MINUTES, 100.0))))}
@@ -295,7 +294,7 @@ EBS_BURST_DRAINING_CONTROLS: Rows = {
     "once: Gone for hours, once.": lambda d: _now_and_then(d, [d.ago(d.uniform(2, 7))]),
     "just-enough: Gone in the last minutes of a batch.": _just_enough,
     "working-week: Less every day, until the weekend.": _working_week,
-    # A gp2 of 1,000 GiB or more has its burst for good.
+    # A gp2 volume of 1,000 GiB or more always has its burst.
     "large: A gp2 that needs no credits.": lambda d: _on_credits(
         d, "gp2", d.whole(1_000, 5_000), 3_000 * d.uniform(0.5, 1) * np.minimum(d.noise(0.1), 1)
     ),

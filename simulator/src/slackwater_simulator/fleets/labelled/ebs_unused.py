@@ -1,14 +1,14 @@
-"""Volumes that nothing uses or that nobody attached again, and quiet or unattached ones that are not forgotten.
+"""Plant unused volumes, forgotten unattached ones, and quiet or unattached ones that somebody needs.
 
 Not drawn, because the truth is in doubt:
-- `ebs-idle`: volumes that were used until 1 to 35 days ago, jobs that run less often than once a month, and spares that
-  stand by on purpose (swap space, a RAID's);
-- `ebs-on-stopped-instance`: instances stopped 26 to 32 days ago, and machines that are started once a year. Of one
-  stopped instance one volume is labelled; where that is not the root volume, the root volume is tagged `keep`;
-- `ebs-unattached`: volumes unattached for 5 to 10 days, rhythms of more than a month, and rhythms of which one or two
-  turns are overdue. A volume that somebody attaches in a rhythm is in use, though no instance has it at the moment.
-  Volumes, too, whose instance was stopped a week or longer before it was terminated, within the last week: nothing that
-  an account publishes tells them from volumes that have been unattached since the stop.
+- `ebs-idle`: volumes that were used until 1 to 35 days ago, jobs that run less often than once a month, and intended
+  spares (swap space, a RAID's);
+- `ebs-on-stopped-instance`: instances stopped 26 to 32 days ago, and machines that are started once a year. One volume
+  of a stopped instance is labelled. If it is not the root volume, the root volume is tagged `keep`;
+- `ebs-unattached`: volumes unattached for 5 to 10 days, rhythms longer than a month, and rhythms with one or two
+  overdue runs. A volume that somebody attaches in a rhythm is in use, even while no instance has it. Also volumes whose
+  instance was stopped for at least a week before it was terminated in the last week: an account publishes nothing that
+  distinguishes them from volumes that have been unattached since the stop.
 """
 
 import time
@@ -36,13 +36,13 @@ def _host(d: Draw, kinds: tuple[str, ...] = FAST, **more: Any) -> Instance:
 
 
 def _volume(d: Draw, on: Instance | None = None, **more: Any) -> Volume:
-    """A data volume of a running instance; without an activity it does nothing."""
+    """Plant a data volume of a running instance. Without an activity it is idle."""
     more.setdefault("tags", d.tags())
     return d.build.volume(d.name, d.whole(20, 4_000), on=on or _host(d.named("host")), **more)
 
 
 def _work(d: Draw, values: Floats, *, write: float = 1.0) -> Activity:
-    """Reads and writes of any size; `write` 0 leaves only reads."""
+    """Return reads and writes of any size. With `write` 0 there are only reads."""
     size = d.spread(4, 256) * KIB
     peak = min(2_000 * size, d.spread(0.5, 40) * MIB)
     return Activity(shape=d.published(values), read=peak / 2, write=peak / 2 * write, read_size=size, write_size=size)
@@ -57,7 +57,7 @@ def _done_with(d: Draw) -> Volume:
 
 
 def _looked_at(d: Draw) -> Volume:
-    """Once or twice: a few reads of each."""
+    """Plant a volume with a few reads, once or twice."""
     starts = [d.ago(d.uniform(0.5, 34)) for _ in range(d.integer(1, 3))]
     reads = given(d.signal(d.runs(starts, 1, float(d.integer(3, 9)))), digits=0)
     return _volume(d, telemetry={"VolumeReadOps": reads})
@@ -71,7 +71,7 @@ def _stopped_between(d: Draw, stopped: int, started: int) -> Volume:
 
 
 def _both(d: Draw, volume: Volume, one: Instance, other: Instance) -> Volume:
-    """The same, attached to two instances."""
+    """Attach the volume to two instances."""
     since = max(one.launched, other.launched)
     both = tuple(Attachment(instance_id=host.id, since=since) for host in (one, other))
     until = max(end for host in (one, other) for _, end in host.intervals)
@@ -79,7 +79,7 @@ def _both(d: Draw, volume: Volume, one: Instance, other: Instance) -> Volume:
 
 
 def _shared(d: Draw, activity: Activity | None = None, iops: int = 100) -> Volume:
-    """A Multi-Attach volume of two instances."""
+    """Plant a Multi-Attach volume of two instances."""
     one, other = (_host(d.named(f"host-{letter}")) for letter in "ab")
     return _both(d, _volume(d, one, type="io2", iops=iops, multi_attach=True, activity=activity), one, other)
 
@@ -107,13 +107,13 @@ def _back_today(d: Draw) -> Volume:
 
 
 def _root(d: Draw) -> Volume:
-    """An instance that has all it needs in memory."""
+    """Plant the root volume of an instance that has all its data in memory."""
     _host(d)
     return d.build.change(d.build.volumes[-1], activity=None)
 
 
 def _gappy(d: Draw) -> Volume:
-    """A job may have run in those hours."""
+    """Plant a volume with missing hours, in which a job may have run."""
     values = np.zeros(MINUTES)
     last = d.now_minute - int(d.uniform(1, 12) * DAY_MINUTES)
     values[max(0, last - d.integer(10, 600)) : last] = np.nan
@@ -130,7 +130,7 @@ def _hidden(d: Draw) -> Volume:
 
 EBS_IDLE_ISSUES: Rows = {
     "never-used: Attached, and never used.": _volume,
-    # Operations are published all the time; bytes and times only while there are some.
+    # On Xen, operations are published all the time, bytes and times only while there are some.
     "on-xen: The same on a Xen instance.": lambda d: _volume(
         d, telemetry=dict.fromkeys(("VolumeReadBytes", "VolumeWriteBytes"), d.silent()), on=_host(d.named("host"), _XEN)
     ),
@@ -177,7 +177,7 @@ _TYPES = ("gp3", "gp3", "gp2", "st1", "io1")
 
 
 def _kept_host(d: Draw, *, keep_root: bool = True, **more: Any) -> Instance:
-    """An instance; its root volume is of no concern."""
+    """Plant an instance. Its root volume is tagged `keep`, unless `keep_root` is False."""
     more.setdefault("tags", d.tags())
     host = d.build.instance(d.name, d.pick(*_KINDS), cpu=d.cpu(), **more)
     if keep_root:
@@ -196,7 +196,7 @@ def _long(d: Draw, host: str = "host", **more: Any) -> Instance:
 
 
 def _worked(d: Draw, on: Instance, kind: str = "gp3", **more: Any) -> Volume:
-    """A data volume that was at work while its instance was."""
+    """Plant a data volume that was in use while its instance ran."""
     more.setdefault("tags", d.tags())
     size = d.whole(125 if kind == "st1" else 20, 2_000)
     values = d.working_days() if d.chance(0.5) else d.wobble() / 2
@@ -218,7 +218,7 @@ def _shared_stopped(d: Draw) -> Volume:
 
 
 def _half_shared(d: Draw) -> Volume:
-    """It is used as its IOPS are meant to be."""
+    """Plant a volume of a stopped and a running instance, which uses the volume's IOPS."""
     one = _long(d, "host-a")
     other = _kept_host(d.named("host-b"), days=d.uniform(60, 300))
     volume = _worked(d, other, "io2", iops=1_000, multi_attach=True)
@@ -278,7 +278,7 @@ _CSI = {
 
 
 def _left(d: Draw, **more: Any) -> Volume:
-    """A volume of any size and type, and its work while it has an instance."""
+    """Plant a volume of any size and type, with work while it has an instance."""
     kind = more.pop("type", None) or d.pick(*_LEFT_TYPES)
     size = d.whole(125 if kind == "st1" else 4, 4_000)
     more.setdefault("tags", d.tags())
@@ -289,7 +289,7 @@ def _left(d: Draw, **more: Any) -> Volume:
 
 
 def _was_on(d: Draw, spans: Sequence[tuple[int, int]], **more: Any) -> Volume:
-    """An unattached volume that was attached for these intervals, the newest last."""
+    """Plant an unattached volume that was attached in these intervals, newest last."""
     created = more.pop("created", None) or int(min(start for start, _ in spans) - d.uniform(0, 30) * DAY)
     return _left(d, created=created, used=tuple(spans), **more)
 
@@ -311,7 +311,7 @@ def _detached(d: Draw, days: float, **more: Any) -> Volume:
 
 
 def _terminated(d: Draw, days: float, stopped_days: float = 0) -> Volume:
-    """DeleteOnTermination was off; no event names the volume. Its instance may have been stopped for days before."""
+    """Plant a volume, DeleteOnTermination off, of a terminated instance, perhaps stopped before. No event names it."""
     left = d.ago(days)
     if days < _TRAIL_DAYS:
         d.build.terminated(_gone(d), left)
@@ -331,7 +331,7 @@ def _never(d: Draw, days: float) -> Volume:
 
 
 def _moved_and_lost(d: Draw) -> Volume:
-    """Detached from one instance, attached to another, which was terminated, some days after it was stopped perhaps."""
+    """Plant a volume that moved to another instance, which was terminated, perhaps some days after it was stopped."""
     left = d.ago(d.uniform(10, 70))
     moved = int(left - d.uniform(0.5, 15) * DAY)
     stopped = int(left - d.uniform(0, 0.9) * (left - moved - HOUR)) if d.chance(0.4) else left
@@ -343,7 +343,7 @@ def _moved_and_lost(d: Draw) -> Volume:
 
 
 def _moments(d: Draw, chosen: Callable[[time.struct_time], bool]) -> list[int]:
-    """When a job ran, at its hour on the chosen days, the newest first."""
+    """Return a job's times at its hour on the chosen days, newest first."""
     second = d.integer(DAY)
     midnights = (d.now // DAY * DAY - day * DAY for day in range(_HISTORY_DAYS))
     moments = [midnight + second + d.integer(600) for midnight in midnights if chosen(time.gmtime(midnight))]
@@ -356,7 +356,7 @@ def _weekly(d: Draw) -> list[int]:
 
 
 def _monthly(d: Draw) -> list[int]:
-    """On the same day of every month, or on its first Monday or another weekday, up to 35 days apart."""
+    """Return times on the same day of every month, or on a first weekday of the month, up to 35 days apart."""
     day, weekday = d.integer(1, 29), d.integer(5)
     if d.chance(0.5):
         return _moments(d, lambda date: date.tm_mday == day)
@@ -364,7 +364,7 @@ def _monthly(d: Draw) -> list[int]:
 
 
 def _rotated(d: Draw, starts: list[int], hours: float | None = None) -> Volume:
-    """Attached for hours, by a program, each time; then detached, or let go of by an instance that ends."""
+    """Plant a volume that a program attaches for hours each time. Then it is detached, or its instance ends."""
     hours = hours or d.uniform(0.5, 12)
     spans = sorted((start, min(d.now - HOUR // 2, int(start + hours * HOUR))) for start in starts)
     volume = _was_on(d, spans, created=d.ago(500))
@@ -387,7 +387,7 @@ def _holiday(d: Draw) -> Volume:
 
 
 def _given_up(d: Draw) -> Volume:
-    """Weekly for months, and for a month or longer not any more; monthly, and for two months not any more."""
+    """Plant a volume of a weekly job that ended a month or more ago, or of a monthly job that ended two months ago."""
     if d.chance(0.5):
         starts, over = _weekly(d), d.ago(d.uniform(30, 85))
     else:
@@ -420,7 +420,7 @@ EBS_UNATTACHED_ISSUES: Rows = {
     "long-ago: Unattached for longer than CloudTrail remembers.": _long_ago,
     "never-attached: Made, and never attached.": lambda d: _never(d, d.spread(10, 400)),
     "moved-and-lost: Moved to another instance, and lost with it.": _moved_and_lost,
-    # Of a cluster of EKS Auto Mode, EC2 alone says so: nobody put tags on it.
+    # In an EKS Auto Mode cluster only EC2's operator shows that, because the volume has no tags.
     "claim-released: A Kubernetes claim let go of it.": lambda d: _detached(
         d,
         days := d.uniform(10, 300),

@@ -1,9 +1,9 @@
-"""Instances whose volumes want or pay for more than the instance carries, and instances that look like it.
+"""Plant instances whose volumes want or pay for more than the instance carries, and instances that look like that.
 
 Not drawn, because the truth is in doubt:
 - `ebs-instance-bound`: settings up to a fifth above what the instance carries, and several volumes whose busiest
   minutes together come near it;
-- `ec2-ebs-throttled`: 30 to 100 minutes a day at the limit, which a batch may well wait for.
+- `ec2-ebs-throttled`: 30 to 100 minutes a day at the limit, for which a batch can probably wait.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ def _most_mib(host: Instance) -> float:
 
 
 def _busy(d: Draw, mib_s: float, starts: list[int] | None = None, size_kib: int = 128) -> Activity:
-    """So much for minutes a day, within the half hour that an instance has its maximum."""
+    """Return work at this rate for minutes a day, within the half hour that an instance has its maximum."""
     values = d.runs(starts or d.daily(), d.uniform(4, 10), 1.0, 0.002) * np.minimum(d.wobble(), 1.0)
     return carriers.work(d, values, mib_s, size_kib)
 
@@ -57,7 +57,7 @@ def _fast(d: Draw, name: str, host: Instance, bought: int, activity: Activity, l
 
 
 def _on(kinds: tuple[str, ...], volumes: Callable[[Draw, Instance], None]) -> One:
-    """Return what plants an instance of one of these types and gives it volumes."""
+    """Return a function that plants instances of these types with these volumes."""
 
     def one(d: Draw) -> Instance:
         host = _bound_host(d, kinds)
@@ -68,14 +68,14 @@ def _on(kinds: tuple[str, ...], volumes: Callable[[Draw, Instance], None]) -> On
 
 
 def _throughput(d: Draw, host: Instance) -> None:
-    """One volume with a fifth more than the instance carries, or several times as much."""
+    """Add one volume with at least 1.25 times the throughput that the instance carries."""
     most = _most_mib(host)
     bought = int(min(2_000, max(most, 125) * d.spread(1.25, 4)))
     _fast(d, "data", host, bought, _busy(d, min(most * 0.9, bought * d.spread(0.05, 0.9))))
 
 
 def _operations(d: Draw, host: Instance) -> None:
-    """gp3 or io2; it is near its limit for minutes a day."""
+    """Add a gp3 or io2 volume with more IOPS than the instance carries. It uses many of them for minutes a day."""
     most = _published(host).maximum_iops
     bought = int(most * d.spread(1.25, 3))
     activity = _busy(d, most * d.uniform(0.1, 0.9) * 4 * KIB / MIB, size_kib=4)
@@ -83,7 +83,7 @@ def _operations(d: Draw, host: Instance) -> None:
 
 
 def _together(d: Draw, host: Instance) -> None:
-    """Two to four volumes, each within what the instance carries, and far more together."""
+    """Add two to four volumes. Each is within what the instance carries, but together they are far above it."""
     count, most = d.integer(2, 5), _most_mib(host)
     bought = int(min(0.95 * most, max(150, most * d.uniform(1.4, 2.0) / count)))
     for number, letter in enumerate("fghi"[:count]):
@@ -112,7 +112,7 @@ def _by_turns(d: Draw, host: Instance) -> None:
 
 
 def _disks(d: Draw, host: Instance) -> None:
-    """Large st1 volumes burst far above what the instance carries."""
+    """Add large st1 volumes that burst far above what the instance carries."""
     for letter in "fg"[: d.integer(1, 3)]:
         size_gib, activity = d.whole(2_000, 8_000), _busy(d, d.spread(5, 60), size_kib=1_024)
         more: dict[str, Any] = {"device": f"/dev/sd{letter}", "type": "st1", "activity": activity}
@@ -132,7 +132,7 @@ def _stopped(d: Draw) -> Instance:
 
 
 def _carried_by_two(d: Draw) -> Instance:
-    """An io2 of two instances (Multi-Attach), which carry it between them."""
+    """Plant an io2 volume of two instances (Multi-Attach), which carry it together."""
     host, other = (_bound_host(each, ("m5.large",), days=100) for each in (d, d.named("other")))
     activity = _busy(d, 16_000 * d.uniform(0.6, 0.9) * 4 * KIB / MIB, size_kib=4)
     volume = _volume(d, "data", host, type="io2", iops=24_000, multi_attach=True, activity=activity)
@@ -151,7 +151,7 @@ EBS_INSTANCE_BOUND_ISSUES: Rows = {
     "together: Several volumes at rest, too fast together.": _on((*_T3, *_M5, *_M6), _together),
 }
 EBS_INSTANCE_BOUND_CONTROLS: Rows = {
-    # On an instance that carries one or two of them.
+    # On instances that carry one or two of these volumes.
     "included: What every gp3 has, several times.": _on((*_T3, "m4.large", "c4.large"), _included),
     "carried: Above its baseline, below its maximum.": _on((*_M5, *_M6), _carried),
     "by-turns: Two volumes that take turns.": _on((*_M5, *_M6), _by_turns),
@@ -171,39 +171,39 @@ _BURSTING = (
 )
 _FLAT = ("m5.4xlarge", "c5.4xlarge", "r5.4xlarge")
 _A_VOLUME_MIB, _A_VOLUME_IOPS = 100.0, 2_400.0
-"""Below what every gp3 has."""
+"""Below what every gp3 includes."""
 _CHECKS = ("InstanceEBSThroughputExceededCheck", "InstanceEBSIOPSExceededCheck")
 
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
-    """What a type lets through of one kind, bytes or operations a second, and how large an operation is then."""
+    """The limits of a type in bytes a second, and the operation size in bytes."""
 
     baseline: float
     most: float
     size: float
 
     def lasts(self, rate: float) -> float:
-        """Minutes until the burst is gone, of work at this rate."""
+        """Return the minutes of work at this rate after which the burst is used up."""
         return 30 * (self.most - self.baseline) / (rate - self.baseline)
 
     def batch(self, d: Draw, minutes: float, rate: float) -> Floats:
-        """A job at this rate every day, and next to nothing at other times."""
+        """Return a daily job at this rate, with almost nothing at other times."""
         return d.runs(d.daily(), minutes, rate, self.baseline * 0.02)
 
     def between(self, share: float) -> float:
-        """A rate above the baseline, by that share of the burst."""
+        """Return a rate above the baseline by this share of the burst."""
         return self.baseline + share * (self.most - self.baseline)
 
 
 def _bytes(kind: str) -> _Limit:
-    """Throughput with large I/O."""
+    """Return the limit of throughput with large operations."""
     ebs = TYPES[kind].ebs or EbsLimit(0, 0, 0, 0)
     return _Limit(ebs.baseline_mbps * 125_000, ebs.maximum_mbps * 125_000, 256 * KIB)
 
 
 def _limit(d: Draw, kind: str) -> _Limit:
-    """Throughput with large I/O, or operations with small ones: only one of the two is near its limit."""
+    """Return the limit of throughput with large operations, or of IOPS with small ones. The other limit is far away."""
     if d.chance(0.6):
         return _bytes(kind)
     ebs = TYPES[kind].ebs or EbsLimit(0, 0, 0, 0)
@@ -212,7 +212,7 @@ def _limit(d: Draw, kind: str) -> _Limit:
 
 
 def _asks(kinds: tuple[str, ...], wanted: Callable[[Draw, _Limit], Floats]) -> One:
-    """Return what plants an instance of one of these types, whose volumes want so many bytes a second by the minute."""
+    """Return a function that plants instances of these types whose volumes want these bytes a second in each minute."""
 
     def one(d: Draw) -> Instance:
         kind = d.pick(*kinds)
@@ -223,10 +223,10 @@ def _asks(kinds: tuple[str, ...], wanted: Callable[[Draw, _Limit], Floats]) -> O
 
 
 def _working(d: Draw, kind: str, limit: _Limit, wanted: Floats, **more: Any) -> Instance:
-    """An instance whose volumes want so many bytes a second together, and do what it lets through."""
+    """Plant an instance whose volumes together want these bytes a second and get what the instance allows."""
     host, top = carriers.host(d, kind, name=d.name, **more), float(wanted.max())
     share, (asked, samples, *_) = d.uniform(0, 1), d.published(wanted / top).stats
-    # After the gaps: to what publishes the balances they are no work either.
+    # Apply limits after `published` removes points: the balances' metrics count missing points as no work too.
     carried = let_through(asked * top, limit.baseline, limit.most) / top
     shape = d.signal(np.where(samples > 0, carried, np.nan))
     count = int(np.ceil(max(top / MIB / _A_VOLUME_MIB, top / limit.size / _A_VOLUME_IOPS)))
@@ -239,7 +239,7 @@ def _working(d: Draw, kind: str, limit: _Limit, wanted: Floats, **more: Any) -> 
 
 
 def _one_volume(d: Draw, host: Instance, busy: Floats, mib_s: float, size: int) -> Instance:
-    """Give an instance one volume that reads at this rate while it is busy."""
+    """Add one volume to an instance. It reads at this rate while it is busy."""
     shape = d.published(busy)
     activity = Activity(shape=shape, read=mib_s * MIB, read_size=size, write_size=size)
     d.build.volume(f"{d.name}-data", d.whole(50, 2_000), on=host, activity=activity, tags=d.tags())
@@ -247,7 +247,7 @@ def _one_volume(d: Draw, host: Instance, busy: Floats, mib_s: float, size: int) 
 
 
 def _long_batch(d: Draw, every: int = 0, **more: Any) -> Instance:
-    """It goes on for two hours to six after the burst is gone."""
+    """Plant a batch that continues for two to six hours after the burst is used up."""
     kind = d.pick(*_BURSTING)
     limit = _limit(d, kind)
     rate = limit.between(d.spread(0.05, 0.33))
@@ -257,7 +257,7 @@ def _long_batch(d: Draw, every: int = 0, **more: Any) -> Instance:
 
 
 def _in_time(d: Draw, limit: _Limit) -> Floats:
-    """It takes a tenth to eight tenths of the burst, and leaves a day to earn it back."""
+    """Return a batch that takes a tenth to eight tenths of the burst, and leaves a day to refill it."""
     rate = limit.between(d.spread(0.2, 1.0))
     return limit.batch(d, min(max(1, int(limit.lasts(rate) * d.uniform(0.1, 0.8))), 180), rate)
 
@@ -273,7 +273,7 @@ def _below(d: Draw, limit: _Limit) -> Floats:
 
 
 def _volume_bound(d: Draw) -> Instance:
-    """Its one volume is at the 125 MiB/s that every gp3 has; the instance carries more."""
+    """Plant an instance whose one volume is at the 125 MiB/s that every gp3 has. The instance carries more."""
     host = carriers.host(d, d.pick("m5.2xlarge", "m6i.2xlarge", "c5.4xlarge", "m7g.2xlarge"), name=d.name)
     minutes = d.uniform(150, 700)
     return _one_volume(d, host, d.runs(d.daily(), minutes, 1.0, 0.01), 125.0, 256 * KIB)
@@ -296,7 +296,7 @@ def _resized(d: Draw) -> Instance:
 
 
 def _until(d: Draw, old: Mapping[str, Floats], change: int, then: Mapping[str, float]) -> Telemetry:
-    """Metrics of an instance's former type; later the new type's, constant, where it publishes them."""
+    """Return metrics of an instance's former type, then constant ones of its new type if it publishes them."""
     ones = d.signal(np.ones(MINUTES))
     before = {name: given(d.signal(values), until=change - 600) for name, values in old.items()}
     after = {name: given(ones, scale=value, since=change) for name, value in then.items()}
@@ -304,13 +304,13 @@ def _until(d: Draw, old: Mapping[str, Floats], change: int, then: Mapping[str, f
 
 
 def _xen(d: Draw) -> Instance:
-    """At its limit for hours: CloudWatch has nothing that would say so."""
+    """Plant an instance that is at its limit for hours, which CloudWatch does not show for Xen."""
     host = carriers.host(d, d.pick("m4.large", "c4.large", "m4.xlarge"), name=d.name)
     return _one_volume(d, host, d.runs(d.daily(), d.uniform(150, 600), 1.0, 0.01), 100.0, 128 * KIB)
 
 
 def _holes(d: Draw) -> Instance:
-    """It has little to do, and CloudWatch has two to five days of seven at most."""
+    """Plant a quiet instance of which CloudWatch has two to five of seven days at most."""
     kind = d.pick(*_BURSTING)
     values = np.zeros(MINUTES)
     for day in d.random.choice(np.arange(1, 7), d.integer(2, 6), replace=False).tolist():
@@ -323,7 +323,7 @@ def _holes(d: Draw) -> Instance:
 EC2_EBS_THROTTLED_ISSUES: Rows = {
     "long-batch: A batch that outlasts the burst.": _long_batch,
     "weekly: The same once a week.": lambda d: _long_batch(d, 7),
-    # More than the baseline for most of the day; the rhythm's top is at two thirds.
+    # The load is above the baseline for most of the day. `working_days` peaks at two thirds.
     "working-days: Its users want too much all day.": _asks(
         _BURSTING,
         lambda d, limit: (
@@ -337,7 +337,7 @@ EC2_EBS_THROTTLED_ISSUES: Rows = {
 }
 EC2_EBS_THROTTLED_CONTROLS: Rows = {
     "in-time: A batch that the burst carries.": _asks(_BURSTING, _in_time),
-    # All but the last of the burst every night: it is low for an hour then, and nothing waits.
+    # It takes almost the whole burst every night. The balance is low for an hour then, but nothing waits.
     "half-hour: A batch that takes the whole half hour.": _asks(
         ("t3.medium", "t3.large", "m5.large", "c5.large", "t4g.large"),
         lambda d, limit: limit.batch(d, 28, limit.most * 0.995),

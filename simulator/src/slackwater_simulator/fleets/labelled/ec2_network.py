@@ -1,11 +1,11 @@
-"""Instances whose network credits run out, or that live on them every day, and instances that are slow otherwise.
+"""Plant instances whose network credits run out or are used every day, and instances that are slow for other reasons.
 
 Not drawn, because the truth is in doubt:
-- `ec2-network-throttled`: demand of 1 to 1.5 times the baseline, which gets most of what it asks for, and credits that
-  are gone for less than an hour. Without the driver's counters nobody can tell a peer's limit at just the baseline from
-  throttling: such peers have an agent here;
-- `ec2-network-over-baseline`: rates within half of the baseline above it, which noise hides; times of 20 to 45 minutes;
-  and a job of every second or third day, which may have run on five days of a fortnight or not.
+- `ec2-network-throttled`: demand of 1 to 1.5 times the baseline, which gets most of what it requests, and credits that
+  are gone for less than an hour. Without the driver's counters, a peer's limit at the baseline looks like throttling,
+  so such peers have an agent here;
+- `ec2-network-over-baseline`: rates up to 1.5 times the baseline, which noise hides; times of 20 to 45 minutes; and a
+  job every second or third day, which may or may not run on five days of a fortnight.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ type Agent = Literal["", "plain", "typed"]
 
 
 def _base(kind: str) -> float:
-    """Bytes a second that a type may move for good."""
+    """Return the bytes a second that a type can always move."""
     return TYPES[kind].baseline_bytes
 
 
@@ -52,9 +52,9 @@ def _instance(
     then: Callable[[], dict[str, Any]] = dict,
     **more: Any,
 ) -> Instance:
-    """Plant an instance that tries to move so many bytes a second by the minute, as its network credits allow.
+    """Plant an instance that tries to move these bytes a second in each minute, as its network credits allow.
 
-    `then` draws more of its settings. One of them, `resized`, is when it was started as another type that carries all.
+    `then` draws more settings. One of them, `resized`, is when it was started as another type that carries everything.
     """
     passed, held = network_buckets(demand, _base(kind), TYPES[kind].peak_bytes, burst_minutes)
     more |= then()
@@ -81,18 +81,18 @@ def _way(d: Draw) -> Way:
 
 
 def _agent(d: Draw) -> Agent:
-    """Draw a CloudWatch agent; half of the instances have none."""
+    """Draw a CloudWatch agent. Half of the instances have none."""
     agents: tuple[Agent, ...] = ("", "", "plain", "typed")
     return d.pick(*agents)
 
 
 def _any_way(d: Draw, kind: str, demand: Floats, burst_minutes: float, **more: Any) -> Instance:
-    """Plant an instance whose traffic goes one way or both, with or without an agent."""
+    """Plant an instance with traffic in one direction or both, with or without an agent."""
     return _instance(d, kind, demand, burst_minutes, **{"way": _way(d), "agent": _agent(d), **more})
 
 
 def _gaps(d: Draw, share: tuple[float, float], most_times: int, most: float = np.inf) -> Instance:
-    """Plant an instance that moves less than its baseline, and whose telemetry stops for hours, again and again."""
+    """Plant an instance that moves less than its baseline. Its telemetry repeatedly stops for hours."""
     kind = d.pick(*SMALL)
     values = _base(kind) * MINUTE * d.spread(*share) * np.minimum(d.wobble(), most)
     for hour in d.random.integers(0, MINUTES // 60 - 12, d.integer(5, most_times)).tolist():
@@ -109,7 +109,7 @@ def _starts(d: Draw) -> list[int]:
 
 
 def _transfer(d: Draw, kind: str = "") -> tuple[str, Floats, float]:
-    """A transfer that goes on for hours without credits, at 1.5 to 40 times the baseline: type, demand and burst."""
+    """Draw a transfer (type, demand, burst) that goes on for hours without credits, at 1.5 to 40 times baseline."""
     kind = kind or d.pick(*BURSTING)
     base, peak = _base(kind), TYPES[kind].peak_bytes
     rate = base * d.spread(1.5, min(40, peak / base))
@@ -130,7 +130,7 @@ def _overdrawn(d: Draw, kind: str = "", **more: Any) -> Instance:
 def _throttled_since(d: Draw) -> Instance:
     kind, _, _ = _transfer(d, d.pick(*SMALL))
     _way(d)
-    _agent(d)  # Nobody uses what is drawn so far but the type. It stays, for it is part of the fleet.
+    _agent(d)  # Only the drawn type is used. The other draws stay: they are part of the fleet.
     base, peak = _base(kind), TYPES[kind].peak_bytes
     rate, burst = min(base * 20, peak), d.spread(5, 20)
     minutes = burst * (peak - base) / (rate - base) + d.uniform(60, 240)
@@ -139,7 +139,7 @@ def _throttled_since(d: Draw) -> Instance:
 
 
 def _in_time(d: Draw) -> Instance:
-    """Bursts that end before half of the credits are gone, and leave time to earn them back."""
+    """Plant bursts that use at most half of the credits, and leave time to refill them."""
     kind = d.pick(*BURSTING)
     base, peak = _base(kind), TYPES[kind].peak_bytes
     rate, burst = base * d.spread(1.5, peak / base), d.spread(5, 60)
@@ -147,7 +147,7 @@ def _in_time(d: Draw) -> Instance:
     refill = minutes * (rate - base) / base / 60 / 24
     every = max(1, int(np.ceil(refill * 1.5 + minutes / 1_440)))
     starts = d.daily(every) if every < 30 else [d.ago(d.uniform(1, 12))]
-    if every < 4:  # longer ones so often live on credits, which another detector reports
+    if every < 4:  # longer ones would use credits so often that another detector reports them
         minutes = min(minutes, 20)
     demand = d.runs(starts, max(minutes, 1), rate, base * d.uniform(0.001, 0.1)) * np.minimum(d.wobble(), 1.3)
     return _any_way(d, kind, demand, burst)
@@ -163,7 +163,7 @@ def _drops_below(d: Draw) -> Instance:
 
 
 def _peer(d: Draw, share: float, **more: Any) -> Instance:
-    """A peer that grants a burst and then holds to a rate of its own, flat."""
+    """Plant a peer that allows a burst and then limits to a constant rate of its own."""
     kind = d.pick(*SMALL)
     base = _base(kind)
     starts = d.daily(d.integer(1, 4))
@@ -173,7 +173,7 @@ def _peer(d: Draw, share: float, **more: Any) -> Instance:
 
 
 def _shaper(d: Draw) -> Instance:
-    """All day or in long runs, it never lets a burst through."""
+    """Plant a shaper that never allows a burst, all day or in long runs."""
     kind = d.pick(*BURSTING)
     flat = _base(kind) * d.uniform(0.9, 0.99) * d.around(0.005)
     on = d.runs(d.daily(), d.uniform(120, 1_300), 1.0, 0.02) if d.chance(0.5) else 1.0
@@ -181,7 +181,7 @@ def _shaper(d: Draw) -> Instance:
 
 
 def _single_flow(d: Draw) -> Instance:
-    """The instance could carry more."""
+    """Plant a single flow at its limit. The instance could carry more."""
     kind = d.pick(*(name for name, kind in TYPES.items() if kind.bursts and kind.baseline_gbps > 5.5))
     rate = min(625e6, _base(kind) * 0.9)
     starts = d.daily(d.integer(1, 8))
@@ -190,7 +190,7 @@ def _single_flow(d: Draw) -> Instance:
 
 
 def _cpu_bound(d: Draw) -> Instance:
-    """In standard mode its CPU credits run out, and traffic that was above its baseline falls with the processor."""
+    """Plant a standard-mode instance. When its CPU credits are gone, its traffic falls below the baseline too."""
     kind = d.pick(*_CREDITS_AN_HOUR)
     hour = _CREDITS_AN_HOUR[kind]
     load = d.runs(d.daily(), d.uniform(300, 900), d.uniform(0.6, 0.95), 0.02)
@@ -202,7 +202,7 @@ def _cpu_bound(d: Draw) -> Instance:
 
 
 def _without_burst(d: Draw, starts: Callable[[Draw], list[int]]) -> Instance:
-    """Peak equals baseline: it has no credits to live on, or to lose."""
+    """Plant an instance whose peak equals its baseline, so it has no network credits."""
     kind = d.pick(*FLAT)
     demand = d.runs(starts(d), d.uniform(60, 600), TYPES[kind].peak_bytes * 2, 1e6) * d.wobble()
     return _instance(d, kind, demand, 0, way=_way(d))
@@ -240,7 +240,7 @@ EC2_NETWORK_THROTTLED_ALSO = {"cpu-bound": ("ec2-network-over-baseline",)}
 
 # --- ec2-network-over-baseline ----------------------------------------------------------------------------------------
 def _within_credits(d: Draw, kind: str, burst_minutes: float, minutes: float) -> float:
-    """A rate, bytes a second, that uses at most half of a full bucket, which fills again within the day."""
+    """Return a rate in bytes a second that uses at most half of a full bucket, which refills within the day."""
     base, day = _base(kind), 1_440
     spare = TYPES[kind].peak_bytes - base
     most = min(0.5 * burst_minutes * spare / minutes, 0.7 * base * (day - minutes) / minutes, 0.8 * spare)
@@ -248,7 +248,7 @@ def _within_credits(d: Draw, kind: str, burst_minutes: float, minutes: float) ->
 
 
 def _every_day(d: Draw, starts: list[int] | None = None, kind: str = "", **more: Any) -> Instance:
-    """A transfer of 45 to 200 minutes every day, a few minutes late."""
+    """Plant a transfer of 45 to 200 minutes every day, up to ten minutes late."""
     kind, burst, minutes = kind or d.pick(*SMALL), d.uniform(20, 60), d.uniform(45, 200)
     rate = _within_credits(d, kind, burst, minutes)
     rest = _base(kind) * d.uniform(0.001, 0.1)
@@ -262,7 +262,7 @@ def _once(d: Draw) -> Instance:
 
 
 def _short(d: Draw) -> Instance:
-    """Bursts of 2 to 15 minutes, once a day to once an hour, at up to the peak."""
+    """Plant bursts of 2 to 15 minutes, once a day to once an hour, at up to the peak."""
     kind, minutes = d.pick(*BURSTING), d.uniform(2, 15)
     base, peak = _base(kind), TYPES[kind].peak_bytes
     gap = d.integer(1, 24) * 60
@@ -273,7 +273,7 @@ def _short(d: Draw) -> Instance:
 
 
 def _both_ways(d: Draw) -> Instance:
-    """A proxy at six to nine tenths of its baseline for hours, in and out: together more than it."""
+    """Plant a proxy at 0.6 to 0.9 of its baseline for hours in each direction. Both together are above it."""
     kind, share = d.pick(*SMALL), d.uniform(0.6, 0.9)
     busy = d.runs(d.daily(), d.uniform(60, 1_200), share, 0.05)
     demand = _base(kind) * busy * d.around(0.02)
@@ -288,7 +288,7 @@ def _resized(d: Draw) -> Instance:
 EC2_NETWORK_OVER_BASELINE_ISSUES: Rows = {
     "every-day: An hour or more above it, every day.": _every_day,
     "weekdays: The same on weekdays.": lambda d: _every_day(d, [at for at in d.daily() if (at // DAY + 3) % 7 < 5]),
-    # They want up to twice the baseline in their busy hours; the nights and weekends pay it back.
+    # They use up to twice the baseline in busy hours. Nights and weekends refill the credits.
     "working-days: Its users live on credits by day.": lambda d: _any_way(
         d, kind := d.pick(*_OFFICE), d.working_days() * _base(kind) * d.uniform(2.8, 3.4), d.uniform(40, 60)
     ),

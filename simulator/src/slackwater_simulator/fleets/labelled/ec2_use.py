@@ -1,11 +1,10 @@
-"""Instances that run and do nothing, T instances that pay for surplus CPU credits, and instances that only seem to.
+"""Plant unused running instances, T instances that pay for surplus CPU credits, and instances that only seem so.
 
-- `ec2-idle`: not drawn, because the truth is in doubt, are systems whose own chores take 4 to 8 % of the CPU or 4 to 8
+- `ec2-idle`: not drawn, because the truth is in doubt, are systems whose own tasks take 4 to 8 % of the CPU or 4 to 8
   MB a day, and test machines that a schedule stops every evening.
-- `ec2-cpu-credits-surcharged`: the credits are those of the simulator's own bucket. Whether another type would cost
-  less is a matter of public prices (Tokyo, Linux, on demand): a t3.large above a mean of 45 %, a t3.xlarge or
-  t3.2xlarge above 55 %. Not drawn are means within ten points of that, surcharges of 12 to 30 vCPU-hours a month, and
-  types whose price nobody has.
+- `ec2-cpu-credits-surcharged`: the simulator's own bucket computes the credits. Public prices (Tokyo, Linux, on demand)
+  decide whether another type costs less: a t3.large above a mean of 45 %, a t3.xlarge or t3.2xlarge above 55 %. Not
+  drawn are means within ten points of that, surcharges of 12 to 30 vCPU-hours a month, and types without a known price.
 """
 
 from typing import Any
@@ -28,7 +27,7 @@ _MB = 1e6
 
 
 def _chores(d: Draw) -> Floats:
-    """Percent of the CPU that an empty system takes by the minute: next to nothing, and its own timers."""
+    """Return the percent of CPU that an empty system uses in each minute: almost nothing, plus its own timers."""
     base = d.spread(0.05, 0.8) * d.wobble()
     nightly = d.runs(d.daily(), d.uniform(1, 15), d.uniform(0.3, 2.5))
     hourly = np.where(np.arange(MINUTES) % 60 == d.integer(60), d.uniform(0.1, 1.5), 0.0)
@@ -36,14 +35,14 @@ def _chores(d: Draw) -> Floats:
 
 
 def _heartbeat(d: Draw, most_mb: float = 3.9) -> Floats:
-    """Bytes a minute of time servers, updates and the like: at most so many MB a day, unevenly."""
+    """Return bytes a minute of time servers, updates and the like, unevenly spread: at most `most_mb` MB a day."""
     mb_a_day = d.spread(0.02, most_mb)
     by_day = d.random.gamma(0.3, 1.0, MINUTES).reshape(-1, DAY_MINUTES)
     return (by_day / by_day.sum(1, keepdims=True)).ravel() * mb_a_day * _MB
 
 
 def _instance(d: Draw, percent: Floats, moved: Floats, **more: Any) -> Instance:
-    """`percent` of the CPU and bytes `moved` in a minute, of which some come in and the others go out."""
+    """Plant an instance with `percent` CPU and `moved` bytes in each minute, shared between in and out."""
     more.setdefault("days", d.uniform(60, 700))
     share, kind = d.uniform(0.2, 0.8), d.pick(*_TYPES)
     traffic = d.published(moved, together=5)
@@ -59,7 +58,7 @@ def _forgotten(d: Draw, **more: Any) -> Instance:
 
 
 def _in_a_group(d: Draw) -> Instance:
-    """Of a cluster, EC2 alone says so where it is one of EKS Auto Mode."""
+    """Plant an instance of a group. For a cluster of EKS Auto Mode, only EC2's operator shows it."""
     number = d.integer(100)
     if d.chance(0.5):
         return _forgotten(d, tags={"aws:autoscaling:groupName": f"workers-{number}"})
@@ -70,7 +69,7 @@ def _in_a_group(d: Draw) -> Instance:
 
 
 def _working(d: Draw, starts: list[int]) -> Instance:
-    """Idle but for its job, which takes the CPU for minutes to hours, and moves something or nothing."""
+    """Plant an instance that is idle except for a job of minutes to hours, which uses CPU and perhaps the network."""
     work = d.runs(starts, d.spread(5, 300), 1.0)
     percent = _chores(d) + work * d.uniform(15, 95) * np.minimum(d.wobble(), 1.05)
     moved = _heartbeat(d) + work * (d.spread(0.01, 50) * _MB if d.chance(0.5) else 0)
@@ -102,9 +101,9 @@ EC2_IDLE_CONTROLS: Rows = {
     "nightly: Works every night.": lambda d: _working(d, d.daily()),
     "weekly: Works once a week.": lambda d: _working(d, d.daily(7)),
     "monthly: Works once a month.": lambda d: _working(d, d.monthly() if d.chance(0.5) else d.first_weekday()),
-    # A bastion that somebody came through once, some time in the last month.
+    # A bastion that somebody used once in the last month.
     "logged-in: Somebody logged in once.": lambda d: _working(d, [d.ago(d.uniform(0.02, 33))]),
-    # A gateway, a name server, a standby that follows its primary.
+    # A gateway, a name server, or a standby that follows its primary.
     "relay: No CPU, and always some traffic.": lambda d: _instance(
         d, moved=d.spread(12, 50_000) * _MB / DAY_MINUTES * d.wobble(), percent=_chores(d)
     ),
@@ -121,7 +120,7 @@ _EARNED = {"t3.micro": 12, "t3.small": 24, "t3.medium": 24, "t3.large": 36, "t3.
 
 
 def _baseline(kind: str) -> float:
-    """Percent of all vCPUs."""
+    """Return the baseline in percent of all vCPUs."""
     return _EARNED[kind] / 60 / TYPES[kind].vcpus * 100
 
 
@@ -133,17 +132,17 @@ def _bursting(d: Draw, kind: str, percent: Floats, **more: Any) -> Instance:
 
 
 def _light(d: Draw, kind: str) -> Floats:
-    """A load that earns more than it uses."""
+    """Return a load that earns more credits than it uses."""
     return _baseline(kind) * d.uniform(0.1, 0.4) * d.wobble()
 
 
 def _beside(d: Draw, kind: str, load: Floats, **more: Any) -> Instance:
-    """An instance under this load, beside a light one."""
+    """Plant an instance with this load, in addition to a light one."""
     return _bursting(d, kind, np.maximum(load, _light(d, kind)), **more)
 
 
 def _hot_load(d: Draw, mean: float) -> Floats:
-    """A mean load, percent: steady, or in long shifts every day."""
+    """Return a load with this mean percent: steady, or in long shifts every day."""
     if d.chance(0.5):
         return mean * np.minimum(d.wobble(), 2)
     level = d.uniform(max(mean + 2, 85), 98)
@@ -157,12 +156,12 @@ def _hot(d: Draw, **more: Any) -> Instance:
 
 
 def _an_hour(kind: str, level: float) -> float:
-    """Credits that an hour at this level uses beyond what is earned."""
+    """Return the credits that an hour at this level uses beyond those it earns."""
     return level / 100 * TYPES[kind].vcpus * 60 - _EARNED[kind]
 
 
 def _weekly_batch(d: Draw) -> Instance:
-    """It runs far beyond a day's earnings; the week together stays well below the baseline."""
+    """Plant a batch that uses far more than a day's earnings. The week's mean is far below the baseline."""
     kind = d.pick(*_EARNED)
     level = d.uniform(80, 99)
     hours = (48 * _EARNED[kind] + d.uniform(430, 700)) / _an_hour(kind, level)
@@ -178,7 +177,7 @@ def _pays_back(d: Draw) -> Instance:
 
 
 def _standard(d: Draw) -> Instance:
-    """Nothing is borrowed, and surplus may not even be published."""
+    """Plant a standard-mode instance. It borrows nothing, and may not even publish the surplus metrics."""
     kind = d.pick(*_EARNED)
     names = ("CPUSurplusCreditBalance", "CPUSurplusCreditsCharged") if d.chance(0.5) else ()
     load = _baseline(kind) * np.minimum(d.wobble(), 1.3)
@@ -222,7 +221,7 @@ def _few(d: Draw) -> Instance:
 
 
 def _charges_unseen(d: Draw) -> Instance:
-    """On the other days nothing was charged."""
+    """Plant an instance with days without data. On the other days nothing was charged."""
     kind = d.pick(*_EARNED)
     charged = d.without_days(np.zeros(MINUTES))
     telemetry = {"CPUSurplusCreditsCharged": given(d.signal(charged).coarsened(300))}

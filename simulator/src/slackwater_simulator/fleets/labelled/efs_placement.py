@@ -1,12 +1,12 @@
-"""EFS file systems with data in the wrong class or in too many zones, or for a single client, and look-alikes.
+"""Plant EFS data in the wrong class or in too many zones, or used by a single client, and look-alikes.
 
-- `efs-cold-data`: an issue touches less than 40 % of what it stores in 36 days, each byte once. A file system that
-  reads the same files again and again is a control, as nothing that it publishes says how few they are. Not drawn,
-  because the truth is in doubt: 40 to 65 %, and a few huge files of which a part is read.
-- `efs-single-client`: not drawn are clients that are there for 85 to 93 % of the time, a second one for less than five
-  minutes, and clients that take turns, which look like one.
-- `efs-single-zone-use`: where the clients of a single mount target are is known to nobody, so the truth is the
-  configuration: what a person should be asked about. Not drawn are mount targets that came or went within the last
+- `efs-cold-data`: an issue reads or writes less than 40 % of its data in 36 days, each byte once. A file system that
+  reads the same files again and again is a control, because no metric shows how few they are. Not drawn, because the
+  truth is in doubt: 40 to 65 %, and a few huge files of which a part is read.
+- `efs-single-client`: not drawn are clients that are connected for 85 to 93 % of the time, a second one for less than
+  five minutes, and clients that take turns, which look like one.
+- `efs-single-zone-use`: the zones of the clients of a single mount target are unknown. The truth is therefore the
+  configuration, which a person should be asked about. Not drawn are mount targets that came or went in the last 10
   days.
 """
 
@@ -27,7 +27,7 @@ _BACK = (("TransitionToPrimaryStorageClass", "AFTER_1_ACCESS"),)
 
 
 def _touched(d: Draw, shape: Signal, read: Rate, written: Rate, **more: Any) -> ElasticFileSystem:
-    """A file system that reads and writes these parts of what it stores in 36 days."""
+    """Plant a file system that reads and writes these fractions of its data in 36 days."""
     read, written = (d.uniform(*part) if isinstance(part, tuple) else part for part in (read, written))
     stored = more.pop("standard_bytes", None) or d.gib(120, 900)
     per_s = stored / _WINDOW / max(1e-9, float(shape.stats.total.mean())) / MIB
@@ -41,7 +41,7 @@ def _nightly(d: Draw, minutes: Range) -> Signal:
 
 
 def _all_at_once(d: Draw, starts: list[int], every: float) -> ElasticFileSystem:
-    """Read from end to end by a job that runs so many times in 36 days."""
+    """Plant a file system that a job reads completely, `every` times in 36 days."""
     shape = d.published(d.runs(starts, d.uniform(150, 600)))
     size = d.gib(120, 600)
     return _touched(d, shape, d.uniform(0.97, 1.2) * every, 0.02, standard_bytes=size)
@@ -54,7 +54,7 @@ def _replica(d: Draw) -> ElasticFileSystem:
 
 
 def _on_credits(d: Draw) -> ElasticFileSystem:
-    """Its clients list directories all day: 1.4 MiB/s of metadata or more, within what its size earns."""
+    """Plant a file system whose clients list directories all day: 1.4 MiB/s of metadata or more, below baseline."""
     size = d.gib(200, 900)
     earned = 50 * KIB * size / GIB
     shape = d.published(d.working_days() if d.chance(0.5) else 0.6 * d.wobble())
@@ -64,7 +64,7 @@ def _on_credits(d: Draw) -> ElasticFileSystem:
 
 
 def _large_bursts(d: Draw) -> ElasticFileSystem:
-    """Above 1 TiB a burst goes by the size: it writes faster than a small file system may."""
+    """Plant a file system above 1 TiB, whose size gives it a higher burst than small file systems have."""
     size = int(d.spread(4, 9) * TIB)
     minutes, rate = d.uniform(10, 20), d.uniform(150, 300) * MIB
     shape = d.published(d.runs(d.daily(7), minutes, 1.0, 0.0005))
@@ -73,7 +73,7 @@ def _large_bursts(d: Draw) -> ElasticFileSystem:
 
 
 def _unseen(d: Draw) -> Track:
-    """A metric that misses whole days."""
+    """Return a metric with whole days missing."""
     return given(d.signal(d.without_days(np.ones(MINUTES))), scale=1_000.0)
 
 
@@ -128,7 +128,7 @@ _AFTER_90_DAYS = (("TransitionToIA", "AFTER_90_DAYS"),)
 
 
 def _connected(d: Draw, connected: Floats, **more: Any) -> ElasticFileSystem:
-    """A file system of 10 to 1,000 GiB with so many clients by the minute."""
+    """Plant a file system of 10 to 1,000 GiB with this number of clients in each minute."""
     activity = daily_use(d, 2)
     usual: dict[str, Any] = {"one_zone": d.zone(0.4), "days": d.uniform(45, 900), "standard_bytes": d.gib(10, 1_000)}
     usual |= {"lifecycle": _AFTER_90_DAYS, "activity": activity(), "clients": Flow(d.published(connected))}
@@ -140,7 +140,7 @@ def _one(d: Draw, **more: Any) -> ElasticFileSystem:
 
 
 def _away(d: Draw, starts: list[int], minutes: Range) -> ElasticFileSystem:
-    """One client but for some minutes from each start."""
+    """Plant a file system with one client that is away for some minutes from each start."""
     return _connected(d, 1.0 - d.runs(starts, d.uniform(*minutes)))
 
 
@@ -149,7 +149,7 @@ def _more_at(d: Draw, starts: list[int], minutes: Range) -> ElasticFileSystem:
 
 
 def _in_gaps(d: Draw) -> ElasticFileSystem:
-    """On average not more than one."""
+    """Plant a file system with at most one client on average."""
     together = d.integer(20, 30)
     minute = (np.arange(MINUTES) + d.integer(60)) % 60
     alone = np.where(minute < 60 - 2 * together, 1.0, 0.0)
@@ -193,7 +193,7 @@ EFS_SINGLE_CLIENT_UNKNOWN: Rows = {
 
 # --- efs-single-zone-use ----------------------------------------------------------------------------------------------
 def _placed(d: Draw, **more: Any) -> ElasticFileSystem:
-    """A file system in daily use by a few clients."""
+    """Plant a file system that a few clients use every day."""
     stored_gib, activity = d.spread(5, 1_500), daily_use(d, 1)
     usual: dict[str, Any] = {
         "days": d.uniform(40, 900),
@@ -205,7 +205,7 @@ def _placed(d: Draw, **more: Any) -> ElasticFileSystem:
 
 
 def _in_one(d: Draw, **more: Any) -> ElasticFileSystem:
-    """A file system with a mount target in one zone."""
+    """Plant a file system with a mount target in one zone."""
     return _placed(d, zones=d.pick(*"acd"), **more)
 
 
@@ -215,7 +215,7 @@ def _replicated(d: Draw) -> tuple[ElasticFileSystem, ElasticFileSystem]:
 
 
 def _archive(d: Draw) -> ElasticFileSystem:
-    """One Zone has no Archive: its Infrequent Access costs more than that."""
+    """Plant a file system with most data in Archive. One Zone has no Archive, and its Infrequent Access costs more."""
     archive = int(d.spread(3, 20) * TIB)
     stored = {"standard_bytes": d.gib(2, 20), "ia_bytes": 0, "archive_bytes": archive}
     return _in_one(d, mode="elastic", **stored)

@@ -1,12 +1,12 @@
-"""EFS throughput modes that another one beats or that hold the load back, and burst credits that run out.
+"""Plant EFS throughput modes that cost too much or limit the load, and burst credits that run out.
 
 Not drawn, because the truth is in doubt:
-- `efs-throughput-mismatch`: a load that bursting would carry but for a little, prices of two modes within a third of
-  each other, a limit that is reached for half an hour to an hour and a half a day or on one to four days of 14, and a
-  migration that ended within five weeks, which looks like a job that runs once a month;
-- `efs-credits-draining`: a load that has begun or ended within the last three days, credits that will be gone in five
-  to ten days, a bucket that a weekly job empties for an hour, and one that is nearly empty and stays so. The mechanism
-  itself, run a week further than now, says when credits are gone.
+- `efs-throughput-mismatch`: a load that is slightly too high for bursting, prices of two modes within a third of each
+  other, a limit that is reached for half an hour to an hour and a half a day or on one to four days of 14, and a
+  migration that ended within five weeks, which looks like a monthly job;
+- `efs-credits-draining`: a load that began or ended within the last three days, credits that run out in five to ten
+  days, a bucket that a weekly job empties for an hour, and one that is nearly empty and stays so. Running the
+  simulated credits for a week beyond now shows when they run out.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from .scenario import One, Rows
 from .shared_files import replicated, sized_file_system, work
 
 _INCLUDED_GIB = 20
-"""Provisioned throughput includes a MiB/s for so much in Standard."""
+"""Provisioned throughput includes a MiB/s for each of these GiB in Standard."""
 
 
 def _baseline(gib: float) -> float:
@@ -49,34 +49,34 @@ def _bursting(d: Draw, gib: float, wanted: Floats) -> ElasticFileSystem:
 
 
 def _flat(d: Draw, level: float) -> Floats:
-    """A steady load, with the noise that many clients together have."""
+    """Return a steady load with the noise of many clients."""
     return np.clip(level * (1 + (d.wobble() - 1) / 4), 0, 1.15 * level)
 
 
 def _bought(d: Draw, gib: float) -> float:
-    """MiB/s, most of them paid for."""
+    """Return MiB/s to provision, most of them paid for."""
     return max(d.spread(48, 512), 4 * gib / _INCLUDED_GIB)
 
 
 def _batch(d: Draw, minutes: float, rate: float, rest: float, every: int = 1) -> Floats:
-    """A job at nearly the same rate each time."""
+    """Return a job at nearly the same rate each time."""
     level = np.clip(1 + (d.wobble() - 1) / 8, 0.9, 1.05) / 1.05
     return np.asarray(d.runs(d.daily(every), minutes, rate, rest) * level)
 
 
 def _calm(d: Draw, gib: float, least: float) -> Floats:
-    """A load that its size earns twice over."""
+    """Return a load with a mean of at most half the baseline."""
     shape = d.demand()
     return shape * min(_baseline(gib) * d.uniform(least, 0.5) / float(shape.mean()), 0.6 * _burst(gib))
 
 
 def _batches(d: Draw, gib: float, bought: float, minutes: float, share: float, rest: float) -> ElasticFileSystem:
-    """A nightly job that wants this share of what is provisioned."""
+    """Plant a nightly job that wants this share of the provisioned throughput."""
     return _provisioned(d, gib, bought, _batch(d, minutes, bought * share, rest * bought))
 
 
 def _at_burst(d: Draw, gib: float, minutes: float, share: float, every: int = 1) -> ElasticFileSystem:
-    """A job that wants this share of what a burst is."""
+    """Plant a job that wants this share of the burst throughput."""
     return _bursting(d, gib, _batch(d, minutes, _burst(gib) * share, 0.1 * _baseline(gib), every))
 
 
@@ -95,7 +95,7 @@ def _by_day(d: Draw) -> ElasticFileSystem:
 
 
 def _closing(d: Draw) -> ElasticFileSystem:
-    """For hours, and above what its size earns at other times."""
+    """Plant a monthly load of several hours near the limit. Otherwise the load is above the baseline of its size."""
     gib = d.spread(5, 60)
     bought = d.spread(130, 512)
     rest = max(0.12 * bought, 1.5 * _baseline(gib))
@@ -166,16 +166,16 @@ EFS_THROUGHPUT_MISMATCH_ISSUES: Rows = {
 EFS_THROUGHPUT_MISMATCH_CONTROLS: Rows = {
     "well-used: Steady near what is provisioned.": _well_used,
     "by-day: Working days near what is provisioned.": _by_day,
-    # More than a burst, and more than its size earns.
+    # More than the burst throughput, and more than the size earns.
     "nightly: Hours a night near what is provisioned.": lambda d: _batches(
         d, d.spread(5, 60), d.spread(130, 512), 60 * d.uniform(2.5, 6), 0.92, 0.02
     ),
     "closing: Near what is provisioned once a month.": _closing,
-    # Nobody knows what it would do with more, or with less.
+    # Its load with a higher or a lower limit is unknown.
     "briefly: At all that is provisioned for minutes a night.": lambda d: _batches(
         d, gib := d.spread(5, 200), _bought(d, gib), d.uniform(12, 30), 1.3, 0.02
     ),
-    # Nothing is paid for it, and it bursts.
+    # It costs nothing, because its size includes more than is provisioned, and it can burst.
     "below-its-size: Less provisioned than its size earns, for nothing.": lambda d: _provisioned(
         d, gib := d.spread(200, 3_000), wanted=_calm(d, gib, 0.1), mibps=max(1, _baseline(gib) * d.uniform(0.1, 0.9))
     ),
@@ -219,19 +219,19 @@ def _wobble(d: Draw) -> Floats:
 
 
 def _since(d: Draw, days: float) -> Floats:
-    """1 from so many days ago on."""
+    """Return 1 from `days` days ago on, and 0 before."""
     return (d.now_minute - days * DAY_MINUTES <= _TIME).astype(float)
 
 
 def _hours_a_day(d: Draw, hours: float) -> Floats:
-    """1 for so many hours of every day, a few minutes late."""
+    """Return 1 for some hours of every day, up to ten minutes late."""
     start, late = d.uniform(0, 24), d.random.uniform(0, 10 / 60, len(_TIME) // DAY_MINUTES + 1)
     hour = (_TIME / 60 - start - late[_TIME // DAY_MINUTES]) % 24
     return (hour < hours).astype(float)
 
 
 def _weekdays(d: Draw, hours: float) -> Floats:
-    """1 for so many hours of every working day."""
+    """Return 1 for some hours of every working day."""
     start = d.uniform(0, 24 - hours)
     weekday = (d.origin // DAY + _TIME // DAY_MINUTES + 4) % 7  # epoch day 0 was a Thursday; 0 is Sunday
     hour = _TIME / 60 % 24
@@ -239,7 +239,7 @@ def _weekdays(d: Draw, hours: float) -> Floats:
 
 
 def _left(activity: Activity, ahead: Floats, gib: float) -> Floats:
-    """Credits left by the minute, a share of all, or owed. `ahead` is what is wanted (MiB/s) after the cycle."""
+    """Return the share of credits left in each minute; below 0 means owed. `ahead` is MiB/s after the cycle."""
     allowance = efs_allowance(gib * GIB)
     peak = activity.write + activity.read / 3 + activity.metadata
     wanted = np.concatenate([activity.shape.stats.total * peak, ahead * MIB])
@@ -248,13 +248,13 @@ def _left(activity: Activity, ahead: Floats, gib: float) -> Floats:
 
 
 type Load = tuple[float, Floats]
-"""GiB in Standard, and MiB/s wanted by the minute."""
+"""GiB in Standard, and the wanted MiB/s in each minute."""
 type Good = Callable[[Floats], bool]
-"""Whether credits, from a full bucket on and a week ahead, go the way of a scenario."""
+"""Whether credits, from a full bucket to a week from now, develop as a scenario requires."""
 
 
 def _drawn(draw: Callable[[Draw], Load], way: Callable[[Draw], Good]) -> One:
-    """Return what draws until its credits go that way."""
+    """Return a function that draws loads until the credits develop as required."""
 
     def one(d: Draw) -> ElasticFileSystem:
         good = way(d)
@@ -270,7 +270,7 @@ def _drawn(draw: Callable[[Draw], Load], way: Callable[[Draw], Good]) -> One:
 
 
 def _ends_soon(d: Draw) -> Good:
-    """Never empty so far, and empty within a quarter of a day to five days."""
+    """Return a check: credits never ran out so far, and run out within a quarter of a day to five days."""
     now = d.now_minute
 
     def good(left: Floats) -> bool:
@@ -281,17 +281,17 @@ def _ends_soon(d: Draw) -> Good:
 
 
 def _lasts(least: float) -> Callable[[Draw], Good]:
-    """The lowest of the past, and of the week ahead, is above this share."""
+    """Return a check: the minimum until a week from now is above this share."""
     return lambda d: lambda left: least < float(left[: d.now_minute + _AHEAD].min()) <= 1.0
 
 
 def _empty(minutes_ago: int) -> Callable[[Draw], Good]:
-    """It had no credits so long ago."""
+    """Return a check: there were no credits this long ago."""
     return lambda d: lambda left: float(left[d.now_minute - minutes_ago]) < 0
 
 
 def _takes(gib: float, days: float) -> float:
-    """MiB/s above the baseline that take all credits in so many days."""
+    """Return the MiB/s above the baseline that use up all credits in `days` days."""
     return efs_allowance(gib * GIB).most / MIB / days / DAY
 
 
@@ -323,7 +323,7 @@ def _all_spent(d: Draw) -> Load:
 
 
 def _every_night(d: Draw) -> Load:
-    """Each night's job wants more than a day earns, and what was saved is long gone."""
+    """Return a load whose nightly job wants more than a day earns. Saved credits are long gone."""
     gib, hours = d.spread(0.5, 400), d.uniform(3, 8)
     job = _hours_a_day(d, hours) * _baseline(gib) * 24 / hours * d.uniform(2, 5)
     return gib, (0.1 * _baseline(gib) + job) * _wobble(d)
@@ -355,7 +355,7 @@ def _back_each_week(d: Draw) -> Good:
 
 
 def _once(d: Draw, starts: list[int], most_hours: float) -> Resource:
-    """A job that takes up to three quarters of the credits, at other times little."""
+    """Plant a job that uses at most three quarters of the credits, with little load at other times."""
 
     def draw(_: Draw) -> Load:
         gib = d.spread(0.5, 400)
@@ -375,7 +375,7 @@ def _new(d: Draw) -> ElasticFileSystem:
 
 
 def _missing_balance(d: Draw) -> ElasticFileSystem:
-    """Days without a point of the balance, of one that falls by day and is back by night."""
+    """Plant a balance that falls by day and recovers by night, with days without points."""
     dips = 1 - d.uniform(0.1, 0.7) * _hours_a_day(d, 8)[:MINUTES]
     balance = given(d.signal(d.without_days(dips)), scale=efs_allowance(0).most, digits=0)
     activity = work(d, np.full(MINUTES, 0.5))

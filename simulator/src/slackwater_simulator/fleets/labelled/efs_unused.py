@@ -1,13 +1,12 @@
-"""EFS file systems that nobody uses any more, or that nothing can mount, and quiet ones that somebody needs.
+"""Plant EFS file systems that nobody uses any more or that nothing can mount, and quiet ones that somebody needs.
 
-The policy of the score says that a job's file system carries the tag `Job`. Not drawn, because the truth is in doubt:
-- `efs-idle`: file systems left 8 to 37 days ago (35 days lie between two first Mondays of a month, so the next run may
-  be still to come, and late), jobs that run less often than that, and file systems of 5 to 14 days that nobody has used
-  yet;
-- `efs-orphaned`: file systems of 5 to 9 days, and old ones whose last mount target went within days, as when one moves
-  to another VPC: EFS does not say since when there is none;
-- `efs-abandoned`: jobs that pause for 4 to 7 hours, and clients that came within the last half hour, which CloudWatch
-  may not show yet.
+The score's policy says that a job's file system has the tag `Job`. Not drawn, because the truth is in doubt:
+- `efs-idle`: file systems unused for 8 to 37 days (35 days lie between two first Mondays of a month, so a late next run
+  is possible), jobs that run less often than that, and file systems of 5 to 14 days that nobody has used yet;
+- `efs-orphaned`: file systems of 5 to 9 days, and old ones whose last mount target was deleted within days, as in a
+  move to another VPC. EFS does not show when it was deleted;
+- `efs-abandoned`: jobs that pause for 4 to 7 hours, and clients of the last half hour, which CloudWatch may not show
+  yet.
 """
 
 from typing import Any
@@ -34,7 +33,7 @@ def _made(d: Draw, **more: Any) -> ElasticFileSystem:
 
 
 def _used(d: Draw, values: Floats, clients: int, **more: Any) -> ElasticFileSystem:
-    """Reads, writes and metadata in some rhythm, within burst credits, and the clients that are there meanwhile."""
+    """Plant reads, writes and metadata in some rhythm, within burst credits, with clients during that time."""
     shape = d.published(values)
     work = d.work(shape, (0.05, 60), (0.02, 20), (4, 1024), (100, 512), (1, 200), KIB)
     connected = Flow(d.published(np.ceil(np.minimum(values, 1.0))), clients)
@@ -42,7 +41,7 @@ def _used(d: Draw, values: Floats, clients: int, **more: Any) -> ElasticFileSyst
 
 
 def _left(d: Draw, days: float) -> dict[str, Any]:
-    """When a file system was in use, that its users left so many days ago or longer."""
+    """Return the times of a file system that has been unused for at least `days` days."""
     created = d.ago(d.uniform(300, 900))
     return {"created": created, "active": (created, d.ago(d.uniform(days, 250)))}
 
@@ -54,7 +53,7 @@ def _killed(d: Draw) -> ElasticFileSystem:
 
 
 def _walked(d: Draw, stored_gib: float, file_bytes: float) -> ElasticFileSystem:
-    """AWS Backup is no client. A stat is 4 KiB of metadata."""
+    """Plant a file system that AWS Backup reads. AWS Backup is no client. A stat is 4 KiB of metadata."""
     stored, minutes = int(stored_gib * GIB), d.uniform(10, 120)
     walk = 4 * KIB * stored / file_bytes / (minutes * MINUTE)
     activity = Activity(shape=d.published(d.runs(d.daily(), minutes)), read=walk / 4, metadata=walk)
@@ -68,13 +67,13 @@ def _replicated(d: Draw) -> tuple[ElasticFileSystem, ElasticFileSystem]:
 
 
 def _stored(d: Draw, *, holes: bool = False) -> Track:
-    """The metric of a size that stays; with `holes`, but for some days."""
+    """Return a constant size metric. With `holes`, some days are missing."""
     size = d.signal(d.without_days(np.ones(MINUTES))) if holes else d.always()
     return given(size, scale=d.spread(1, 500) * GIB)
 
 
 def _by_whom(d: Draw) -> ElasticFileSystem:
-    """Nobody knows by whom: CloudWatch has no connections of it, not even zeros."""
+    """Plant reads by unknown clients: CloudWatch has no connections, not even zeros."""
     stored, read = _stored(d), d.published(d.runs(d.daily(), d.uniform(5, 60)))
     moved = {metric: given(read, scale=100 * MIB) for metric in ("DataReadIOBytes", "MeteredIOBytes")}
     return _made(d, voice="dark", telemetry={"StorageBytes": stored, **moved})
@@ -92,7 +91,7 @@ EFS_IDLE_ISSUES: Rows = {
     "backup-only: AWS Backup walks it every night, and nobody else.": lambda d: _walked(
         d, d.spread(1, 1_000), d.spread(1, 64) * MIB
     ),
-    # In five weeks the walks add up to more than is stored.
+    # In five weeks the walks together read more than is stored.
     "small-files: AWS Backup walks its many small files every night.": lambda d: _walked(
         d, d.spread(4, 60), d.spread(32, 128) * KIB
     ),
@@ -113,7 +112,7 @@ EFS_IDLE_CONTROLS: Rows = {
 }
 EFS_IDLE_UNKNOWN: Rows = {
     "dark: No metric at all.": lambda d: _made(d, voice="dark"),
-    # CloudWatch has no point of anything for some days, and zeros before and after.
+    # CloudWatch has no points at all for some days, and zeros before and after.
     "half-dark: Days without any metric.": lambda d: _made(
         d, voice="dark", telemetry={"StorageBytes": _stored(d, holes=True), "MeteredIOBytes": d.zeros(holes=True)}
     ),
@@ -123,7 +122,7 @@ EFS_IDLE_UNKNOWN: Rows = {
 
 # --- efs-orphaned -----------------------------------------------------------------------------------------------------
 def _any(d: Draw, **more: Any) -> ElasticFileSystem:
-    """A file system of any size, class and mode; what is large has a lifecycle policy."""
+    """Plant a file system of any size, class and mode. Large ones have a lifecycle policy."""
     large = d.chance(0.4)
     usual: dict[str, Any] = {"one_zone": d.zone(0.4), "standard_bytes": d.gib(0.5, 90)}
     usual |= (
@@ -138,7 +137,7 @@ def _orphan(d: Draw, **more: Any) -> ElasticFileSystem:
 
 
 def _work(d: Draw, *clients: int) -> dict[str, Any]:
-    """A working day's reads and writes, and so many clients at least, and fewer than so many, meanwhile."""
+    """Return a working day's reads and writes, with clients in `range(*clients)`."""
     connected = d.integer(*clients)
     shape = d.published(d.working_days())
     work = d.work(shape, (0.05, 3), (0.02, 1), (100, 1_024), (100, 512), (1, 20), KIB)
@@ -146,7 +145,7 @@ def _work(d: Draw, *clients: int) -> dict[str, Any]:
 
 
 def _half_deleted(d: Draw) -> ElasticFileSystem:
-    """A job deleted its mount target, and was killed before it deleted the file system."""
+    """Plant a leftover of a job that was killed after it deleted the mount target, before the file system."""
     created = d.ago(d.uniform(9, 300))
     life: dict[str, Any] = {"active": (created, created + int(d.uniform(10, 240)) * MINUTE), "voice": d.voice()}
     work = Activity(shape=d.published(d.wobble() / 2), read=60 * MIB, write=20 * MIB, write_size=MIB)
@@ -154,7 +153,7 @@ def _half_deleted(d: Draw) -> ElasticFileSystem:
 
 
 def _backed_up(d: Draw) -> ElasticFileSystem:
-    """AWS Backup needs no mount target."""
+    """Plant a file system that AWS Backup reads. AWS Backup needs no mount target."""
     shape = d.published(d.runs(d.daily(), d.uniform(10, 90)))
     walk = d.spread(4, 400) * KIB
     work = Activity(shape=shape, read=walk / 4, metadata=walk)
@@ -162,7 +161,7 @@ def _backed_up(d: Draw) -> ElasticFileSystem:
 
 
 def _replicated_orphans(d: Draw) -> tuple[ElasticFileSystem, ElasticFileSystem]:
-    """A source and its replica; neither has a mount target."""
+    """Plant a source and its replica, both without mount targets."""
     source = _orphan(d.named("source"), days=d.uniform(40, 600))
     created = int(source.created + d.uniform(1, 20) * DAY)
     replica = _orphan(d.named("replica"), standard_bytes=source.standard_bytes, created=created, replica=True)
@@ -172,7 +171,7 @@ def _replicated_orphans(d: Draw) -> tuple[ElasticFileSystem, ElasticFileSystem]:
 EFS_ORPHANED_ISSUES: Rows = {
     "torn-down: Its mount targets went with their subnets.": lambda d: _orphan(d, **_left(d, 9), **_work(d, 4, 5)),
     "half-deleted: A job's deletion ended half way.": _half_deleted,
-    # Made by hand or by a script that broke off; there is no file in it.
+    # Made by hand or by a script that failed. It contains no file.
     "never-mounted: Made, and never given a mount target.": lambda d: _orphan(
         d, standard_bytes=6 * KIB, ia_bytes=0, lifecycle=()
     ),
@@ -181,13 +180,13 @@ EFS_ORPHANED_ISSUES: Rows = {
         d, mode="provisioned", provisioned_mibps=float(d.integer(16, 300))
     ),
     "backed-up: AWS Backup walks it every night.": _backed_up,
-    # What has no mount target needs no metric to show it.
+    # No metric is needed to show that it has no mount target.
     "dark: No metric at all, and no mount target.": lambda d: _orphan(d, voice="dark"),
 }
 EFS_ORPHANED_CONTROLS: Rows = {
     "in-use: Mounted and in use.": lambda d: _any(d, **_work(d, 2, 9), days=d.uniform(40, 700), mode="bursting"),
     "idle: Nobody uses it, but it can be mounted.": lambda d: _any(d, days=d.uniform(60, 700)),
-    # Made by a stack or a script whose next step is its mount targets.
+    # Made by a stack or a script that creates its mount targets next.
     "new: Made within five days; its mount targets are to come.": lambda d: _orphan(
         d, created=int(d.now - d.spread(0.05, 5 * 24) * HOUR)
     ),
@@ -201,19 +200,19 @@ EFS_ORPHANED_ALSO = {"idle": ("efs-idle",)}
 # --- efs-abandoned ----------------------------------------------------------------------------------------------------
 _JOBS = ("encode", "transcode", "render", "training", "reindex")
 _POINT = 5
-"""Minutes: in a point that CloudWatch lost or has not published yet."""
+"""Minutes in a point that CloudWatch lost or has not published yet."""
 _QUARTER = 15 * MINUTE
-"""How often StorageBytes comes."""
+"""Seconds between points of StorageBytes."""
 
 
 def _of_job(d: Draw, **more: Any) -> ElasticFileSystem:
-    """A job's file system: where its instance is, as large as its input."""
+    """Plant a job's file system, in its instance's zone and as large as its input."""
     zone, size = d.zone(0.7), d.gib(0.5, 90)
     return file_system(d, more, one_zone=zone, standard_bytes=size, tags={**d.tags(), "Job": d.pick(*_JOBS)})
 
 
 def _step(d: Draw, values: Floats, *, fastest: float = 2.0) -> dict[str, Any]:
-    """What a step of a job moves, and its clients, which are there as long as the shape is above zero."""
+    """Return a step's activity, and its clients, which are connected while the shape is above zero."""
     shape = d.published(values * d.wobble() / 2, together=_POINT)
     activity = d.work(shape, (0.1, 4 * fastest), (0.05, fastest), 1_024, (128, 1_024), (1, 40), KIB)
     connected = d.published(np.ceil(np.minimum(values, 1.0)), together=_POINT)
@@ -221,7 +220,7 @@ def _step(d: Draw, values: Floats, *, fastest: float = 2.0) -> dict[str, Any]:
 
 
 def _from(d: Draw, start: int) -> Floats:
-    """At work from one moment to now."""
+    """Return a curve that is 1 from a start to now."""
     return d.runs([start], (d.now + HOUR - start) / MINUTE)
 
 
@@ -230,7 +229,7 @@ def _hours_ago(d: Draw, low: float, high: float) -> int:
 
 
 def _killed_after(d: Draw, hours: float, **more: Any) -> ElasticFileSystem:
-    """It worked for a while and was killed so many hours ago."""
+    """Plant a file system whose job was killed `hours` hours ago."""
     killed = int(d.now - hours * HOUR)
     created = int(killed - d.spread(0.2, 12) * HOUR)
     work = _step(d, np.ones(MINUTES))
@@ -238,7 +237,7 @@ def _killed_after(d: Draw, hours: float, **more: Any) -> ElasticFileSystem:
 
 
 def _empty(d: Draw, low: float, high: float) -> ElasticFileSystem:
-    """Made so many hours ago, and never mounted."""
+    """Plant a file system, made between `low` and `high` hours ago, that was never mounted."""
     return _of_job(d, created=_hours_ago(d, low, high), standard_bytes=6 * KIB, voice=d.voice())
 
 
@@ -254,7 +253,7 @@ def _gappy_zeros(d: Draw) -> ElasticFileSystem:
 
 
 def _read_by_backup(d: Draw) -> ElasticFileSystem:
-    """Within the hours that count; AWS Backup is no client."""
+    """Plant a file system that AWS Backup, which is no client, read within the hours that count."""
     minutes, start = d.uniform(5, 60), int(d.now - d.uniform(0.5, 5) * HOUR)
     shape = d.published(d.runs([start], minutes), together=_POINT)
     activity = Activity(shape=shape, read=d.spread(1, 60) * MIB, metadata=d.spread(1, 40) * KIB)
@@ -318,7 +317,7 @@ EFS_ABANDONED_CONTROLS: Rows = {
         activity=Activity(shape=d.never(together=_POINT)),
     ),
     "waiting: Its job waits between two steps.": lambda d: _killed_after(d, d.spread(0.3, 4)),
-    # It waited for a spot instance.
+    # It waited for a Spot Instance.
     "back: Its job waited for a day, and goes on.": lambda d: _of_job(
         d, created=int(d.now - d.uniform(1, 6) * DAY), **_step(d, _from(d, _hours_ago(d, 0.6, 8)))
     ),

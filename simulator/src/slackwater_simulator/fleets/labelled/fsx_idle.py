@@ -1,9 +1,8 @@
-"""FSx file systems that nobody uses any more, and quiet ones that somebody needs.
+"""Plant FSx file systems that nobody uses any more, and quiet ones that somebody needs.
 
-Not drawn, because the truth is in doubt: file systems left 8 to 37 days ago (a monthly job of theirs may be still to
-come), jobs that run less often than a month apart, file systems of 5 to 14 days that nobody has used yet, replicas
-whose source hardly changes, and clients of ONTAP and small Windows file systems that are mounted and never ask for
-anything.
+Not drawn, because the truth is in doubt: file systems unused for 8 to 37 days (a monthly job may still run), jobs more
+than a month apart, file systems of 5 to 14 days that nobody has used yet, replicas whose source hardly changes, and
+clients of ONTAP and small Windows file systems that are mounted but never request anything.
 """
 
 from typing import Any, Literal
@@ -22,7 +21,7 @@ type Kind = Literal["OPENZFS", "ONTAP", "WINDOWS", "LUSTRE"]
 
 _KINDS: tuple[Kind, ...] = ("OPENZFS", "OPENZFS", "ONTAP", "WINDOWS", "LUSTRE")
 _WITH_CLIENTS: tuple[Kind, ...] = ("OPENZFS", "OPENZFS", "WINDOWS", "LUSTRE")
-"""Types that publish how many clients are connected, Windows from 32 MB/s on."""
+"""Types that publish the number of connected clients. Windows does from 32 MB/s on."""
 _SMALLEST = {
     "OPENZFS": (("SINGLE_AZ_1", 64), ("MULTI_AZ_1", 160)),
     "ONTAP": (("SINGLE_AZ_1", 128), ("MULTI_AZ_1", 128)),
@@ -34,7 +33,7 @@ _METRICS = (*WORK, "ClientConnections")
 
 
 def _made(d: Draw, kinds: tuple[Kind, ...] = _KINDS, ontap_type: str = "RW", **more: Any) -> FsxFileSystem:
-    """A file system of any type and size, on the smallest file server; a quarter to nine tenths full."""
+    """Plant a file system of any type and size on the smallest file server, a quarter to nine tenths full."""
     kind = d.pick(*kinds)
     deployment, throughput = d.pick(*_SMALLEST[kind])
     usual: dict[str, Any] = {"throughput": throughput, "days": d.uniform(60, 900), "used": d.uniform(0.25, 0.9)}
@@ -52,7 +51,7 @@ def _made(d: Draw, kinds: tuple[Kind, ...] = _KINDS, ontap_type: str = "RW", **m
 def _used(
     d: Draw, values: Floats, clients: int, *, kinds: tuple[Kind, ...] = _KINDS, read: bool = True, write: bool = True
 ) -> FsxFileSystem:
-    """Reads, writes and metadata in some rhythm, and the clients that are there meanwhile."""
+    """Plant reads, writes and metadata in some rhythm, with clients during that time."""
     rates: tuple[Rate, Rate] = ((0.05, 20) if read else 0.0, (0.02, 10) if write else 0.0)
     work = d.work(d.published(values), *rates, (4, 1_024), (100, 1_024), (1, 100))
     return _made(d, kinds, activity=work, telemetry={"ClientConnections": _connected(d, values, clients)})
@@ -78,7 +77,7 @@ def _probed(d: Draw) -> FsxFileSystem:
 
 
 def _openzfs_replica(d: Draw) -> FsxFileSystem:
-    """Every day or week, and no client is needed for that."""
+    """Plant a replica that receives data every day or week, which needs no client."""
     gib = d.whole(64, 8_000)
     every = d.pick(1, 7)
     copied = np.cumsum(d.runs(d.daily(every), 1)) * every * d.spread(0.002, 0.1) / 35
@@ -93,7 +92,7 @@ FSX_IDLE_ISSUES: Rows = {
         d, telemetry={metric: given(d.never()) for metric in _METRICS}
     ),
     "probed: Metadata is asked for, and no client is there.": _probed,
-    # ONTAP tiers the data of a file system that nobody uses to its capacity pool: its SSD empties.
+    # If nobody uses the file system, ONTAP moves its data to the capacity pool, and its SSD empties.
     "tiered-away: ONTAP that nobody uses, its data in the pool.": lambda d: _made(
         d, ("ONTAP",), used=d.uniform(0.02, 0.3), pool_gib=d.whole(100, 20_000)
     ),
@@ -109,7 +108,7 @@ FSX_IDLE_CONTROLS: Rows = {
     "mounted: Mounted, and not read for a month.": lambda d: _made(
         d, _WITH_CLIENTS, telemetry={"ClientConnections": _connected(d, np.ones(MINUTES), d.integer(1, 9))}
     ),
-    # Clients look for new files and find none, where connections are not published.
+    # Clients look for new files and find none. Connections are not published.
     "listed: ONTAP whose files are listed, and not read.": lambda d: _used(
         d, d.runs(d.daily(d.pick(1, 7)), d.uniform(1, 60)), 1, kinds=("ONTAP",), read=False, write=False
     ),

@@ -1,8 +1,8 @@
-"""FSx file servers and SSDs that are far too large, IOPS that were never used, and those that are needed now and then.
+"""Plant FSx file servers and SSDs that are much too large, unused IOPS, and ones that are needed now and then.
 
-What a server does is given by what it moves: its utilisations are that over its throughput. `disk_iops_peak` is what
-the busiest minute takes of the IOPS that are provisioned. What lies on an SSD is drawn as data that stays, comes and
-goes, or grows. Not drawn, because the truth is in doubt:
+A server's utilization is its traffic divided by its throughput. `disk_iops_peak` is the share of the provisioned IOPS
+in the busiest minute. Data on an SSD is drawn as constant, temporary or growing. Not drawn, because the truth is in
+doubt:
 - migrations that ended within the last weeks, and fills that are more than a month apart;
 - peaks between 33 and 50 % of the IOPS, and peaks that would fill between 40 and 60 % of the next smaller server;
 - file systems between 15 and 25 % full, and those that would be so within a quarter.
@@ -33,18 +33,18 @@ def full(d: Draw) -> Floats:
 
 
 def _served(d: Draw, other_peak: str, settings: dict[str, Any]) -> FsxFileSystem:
-    """Plant an OpenZFS file system with some clients, and draw how busy its file server or its disks are besides."""
+    """Plant an OpenZFS file system with some clients. Draw the other peak, of its file server or its disks."""
     settings |= {"clients": float(d.integer(2, 30)), other_peak: d.uniform(5, 60), "used": d.uniform(0.35, 0.75)}
     return d.build.openzfs(d.name, tags=d.tags(), **settings)
 
 
 def nightly_little(use: Use, little: Share) -> One:
-    """Return what plants a file system in little use by a job of every night."""
+    """Return a function that plants file systems that a nightly job uses a little."""
     return lambda d: use(d, d.runs(d.daily(), d.uniform(5, 200), 1.0, 0.02), little(d))
 
 
 def in_runs(use: Use, much: Share) -> dict[str, One]:
-    """Return negative controls that a job uses in full."""
+    """Return negative controls that a job uses fully."""
 
     def one(d: Draw, starts: list[int], minutes: float) -> FsxFileSystem:
         return use(d, d.runs(starts, minutes, 1.0, 0.01), much(d))
@@ -53,7 +53,7 @@ def in_runs(use: Use, much: Share) -> dict[str, One]:
 
 
 def without_data(use: Use, little: Share) -> dict[str, One]:
-    """Return negative controls that are too new to judge, or miss whole days."""
+    """Return negative controls that are too new to judge or lack whole days."""
     return {
         "new: Made within two weeks: too early to say.": lambda d: use(d, full(d), little(d), days=d.uniform(0.5, 12)),
         "holes: Days without metrics: inconclusive.": lambda d: use(d, d.without_days(full(d)), little(d)),
@@ -61,7 +61,7 @@ def without_data(use: Use, little: Share) -> dict[str, One]:
 
 
 def _disks(d: Draw, values: Floats, percent: float, **more: Any) -> FsxFileSystem:
-    """A file system with IOPS of its own; `values` reach 1, where its disks are so busy."""
+    """Plant a file system with provisioned IOPS. Its disks are `percent` busy where `values` are 1."""
     deployment, gib, size = d.pick(*SMALLEST), d.whole(64, 2_000), d.spread(8, 256)
     more.setdefault("iops", int(3 * gib * d.uniform(2, 12)) + 500)
     more.setdefault("days", d.uniform(45, 400))
@@ -102,7 +102,7 @@ _WITH_BURST: Sizes = {deployment: sizes[:3] for deployment, sizes in _SIZES.item
 
 
 def _server(d: Draw, values: Floats, share: float, sizes: Sizes = _SIZES, **more: Any) -> FsxFileSystem:
-    """A file system whose busiest minute moves `share` of its throughput capacity; `values` reach 1."""
+    """Plant a file system whose busiest minute moves `share` of its throughput capacity. `values` reach 1."""
     deployment = d.pick(*sizes)
     mb_s, written, size = d.pick(*sizes[deployment]), d.uniform(0.05, 0.9), d.spread(64, 1_024)
     more.setdefault("days", d.uniform(45, 400))
@@ -113,19 +113,19 @@ def _server(d: Draw, values: Floats, share: float, sizes: Sizes = _SIZES, **more
 
 
 def _little(d: Draw) -> float:
-    """What keeps the next smaller server below 40 %."""
+    """Return a share that keeps the next smaller server below 40 %."""
     return d.spread(0.005, 0.18)
 
 
 def _processors(d: Draw) -> FsxFileSystem:
-    """Little goes over the network; compression keeps the processors busy."""
+    """Plant a server with little traffic but busy CPUs, because of compression."""
     values = np.clip(d.uniform(40, 90) * d.noise(0.05) * d.full(d.working_days()), 0.0, 100.0)
     busy = {"CPUUtilization": given(d.signal(values), digits=2)}
     return _server(d, full(d), _little(d), telemetry=busy)
 
 
 def _credits(d: Draw) -> FsxFileSystem:
-    """Small operations for hours a day: the disks are faster than their file server is for good."""
+    """Plant small operations for hours a day, faster than the file server's disk baseline."""
     values = full(d)
     left = np.clip(100.0 - 60.0 * d.runs(d.daily(), d.uniform(60, 300), 1.0), 0.0, 100.0)
     spent = {"FileServerDiskIopsBalance": given(d.signal(left), digits=2)}
@@ -163,7 +163,7 @@ _SPACE = {"OPENZFS": "UsedStorageCapacity", "ONTAP": "StorageUsed", "WINDOWS": "
 
 
 def _common(d: Draw, **more: Any) -> dict[str, Any]:
-    """Some clients at some work, far from any limit."""
+    """Return settings for some clients and work, far from any limit."""
     days, shape = d.uniform(45, 900), d.published(d.demand())
     usual = {"days": days, "activity": d.work(shape, (0.1, 10), (0.05, 4), (16, 512), (100, 512), (1, 100))}
     usual |= {"clients": float(d.integer(2, 30)), "disk_iops_peak": d.uniform(2, 30), "tags": d.tags()}
@@ -171,7 +171,7 @@ def _common(d: Draw, **more: Any) -> dict[str, Any]:
 
 
 def _holding(d: Draw, kind: Any, share: Floats, gib: Range | int, **more: Any) -> FsxFileSystem:
-    """A file system of this size, of which this share is used over time, as CloudWatch gets it."""
+    """Plant a file system of this size. `share` is its used fraction over time, as CloudWatch has it."""
     deployment, throughput = d.pick(*_LEAST_SERVERS[kind])
     size = gib if isinstance(gib, int) else d.whole(*gib)
     space = given(d.published(1 - share if kind == "WINDOWS" else share), scale=size * GIB, digits=0)
@@ -195,7 +195,7 @@ def _windows(d: Draw, share: Floats) -> FsxFileSystem:
 
 
 def _still(d: Draw, low: float, high: float) -> Floats:
-    """Data that stays, give or take a percent of itself."""
+    """Return constant data, give or take a percent of itself."""
     wave = 0.01 * np.sin(np.arange(MINUTES) * 2 * np.pi / DAY_MINUTES / d.uniform(1, 9))
     return d.uniform(low, high) * (1 + wave)
 
@@ -205,7 +205,7 @@ def _empty(d: Draw) -> Floats:
 
 
 def _scratch(d: Draw) -> FsxFileSystem:
-    """It piles up through the day, and is cleared every night."""
+    """Plant data that grows through the day and is deleted every night."""
     most = d.uniform(0.05, 0.14)
     stays, since = d.uniform(0.01, 0.03), np.arange(MINUTES) % DAY_MINUTES / DAY_MINUTES
     busy = np.repeat(d.random.uniform(0.1, 1.0, MINUTES // DAY_MINUTES), DAY_MINUTES)
@@ -213,7 +213,7 @@ def _scratch(d: Draw) -> FsxFileSystem:
 
 
 def _copied_once(d: Draw) -> FsxFileSystem:
-    """Within the last weeks, in hours, and nothing came since."""
+    """Plant data that was copied once within the last weeks, in hours. Nothing was added since."""
     before, after = d.uniform(0.01, 0.05), d.uniform(0.07, 0.14)
     first = d.build.shapes.minute(d.uniform(2, 30))
     filling = np.clip((np.arange(MINUTES) - first) / d.uniform(10, 600), 0.0, 1.0)
@@ -235,14 +235,14 @@ def _filled_in_runs(d: Draw, starts: list[int], hours: float) -> FsxFileSystem:
 
 
 def _growing(d: Draw) -> FsxFileSystem:
-    """In a quarter it is more than a quarter full."""
+    """Plant a file system that will be more than a quarter full within a quarter of a year."""
     now, a_day = d.uniform(0.06, 0.14), d.uniform(0.0025, 0.01)
     days = np.arange(MINUTES) / DAY_MINUTES
     return _zfs(d, np.maximum(0.001, now + a_day * (days - days[-1])))
 
 
 def _lustre(d: Draw) -> FsxFileSystem:
-    """Its throughput comes with its size."""
+    """Plant a Lustre file system. Its throughput depends on its size."""
     work = _common(d, used=d.uniform(0.01, 0.15))
     size = d.integer(1, 20) * 2_400
     return d.build.server(d.name, "LUSTRE", "PERSISTENT_2", storage_gib=size, throughput=250, **work)
@@ -261,7 +261,7 @@ FSX_OVERSIZED_ISSUES: Rows = {
 FSX_OVERSIZED_CONTROLS: Rows = {
     "filled: A quarter to nine tenths full.": _filled,
     "ontap-least-filled: ONTAP's minimum, well filled.": lambda d: _ontap(d, _still(d, 0.26, 0.85)),
-    # Nothing in ONTAP is smaller, and its data lies in the capacity pool, which is cheap.
+    # It has ONTAP's minimum size, and its data is in the capacity pool, which costs little.
     "ontap-pool: ONTAP's minimum, before a large capacity pool.": lambda d: _ontap(
         d, _still(d, 0.02, 0.14), pool_gib=d.whole(600, 100_000)
     ),

@@ -1,4 +1,4 @@
-"""What most of an account is: resources at ordinary work, about which there is nothing to report.
+"""Plant ordinary resources, of which an account mostly consists, with nothing to report.
 
 They share a few shapes, because there are many of them.
 """
@@ -12,11 +12,11 @@ from .draw import Draw
 from .shared_files import IA_AFTER_30_DAYS
 
 _FULL_BURST_MIB = 60
-"""Well below the 100 MiB/s that every bursting file system has while there are credits."""
+"""Far below the 100 MiB/s that every bursting file system has while it has credits."""
 
 
 def file_system(d: Draw) -> ElasticFileSystem:
-    """A file system that several clients use, in several zones, in the throughput mode that suits it."""
+    """Plant a file system that several clients use, in several zones, in the throughput mode that fits it."""
     stored_gib = d.spread(0.1, 2_000)
     if d.chance(0.1):
         mode, shape, metered = ("elastic", _batches(d), d.uniform(130, 300) * max(1.0, stored_gib / 1_024))
@@ -38,12 +38,12 @@ def file_system(d: Draw) -> ElasticFileSystem:
 
 
 def _batches(d: Draw) -> Signal:
-    """Faster than a burst, for minutes a day: what Elastic throughput is for."""
+    """Return a load faster than the burst for minutes a day, for which Elastic throughput is made."""
     return d.signal(d.runs(d.daily(), d.uniform(10, 15), 1.0, 0.001))
 
 
 def volumes(d: Draw, count: int) -> None:
-    """Volumes with the settings that every gp3 has, all of one instance that carries them."""
+    """Plant volumes with the settings that every gp3 includes, on one instance that carries them."""
     host = d.build.instance(f"{d.name}-host", "m6i.8xlarge", days=d.uniform(40, 400), cpu=d.cpu(), tags=d.tags())
     for number in range(count):
         shape, size = d.shape(), d.whole(8, 2_000)
@@ -52,7 +52,7 @@ def volumes(d: Draw, count: int) -> None:
 
 
 def server(d: Draw) -> FsxFileSystem:
-    """An FSx file system of any type, well filled, whose busiest minutes need more than half of its file server."""
+    """Plant an FSx file system of any type, well filled. Its busiest minutes need more than half of its server."""
     work = d.spread(5, 200)
     written, days = d.uniform(0.05, 0.6), d.uniform(10, 900)
     read, write = work * (1 - written), work * written

@@ -1,4 +1,4 @@
-"""What a scenario is, and the tables in which the files of this package list theirs."""
+"""Define scenarios, and the tables in which this package's modules list theirs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from slackwater_simulator.series import Floats
 from .draw import Draw, Range
 
 type One = Callable[[Draw], Resource]
-"""Plants a resource, with what belongs to it, and returns the one that is labelled."""
+"""Plants a resource with everything it needs, and returns the labelled one."""
 type Rows = Mapping[str, One]
-"""What plants a scenario, by "name: story"."""
+"""Functions that plant scenarios, by "name: story"."""
 type Starts = Callable[[Draw], list[int]]
 """Draws the starts of a job, such as `Draw.daily`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One mechanism, drawn again and again with other parameters.
+    """One mechanism, drawn repeatedly with other parameters.
 
     The file's detector should report a resource if `issue`, and no other one unless `also` names it. `full` says that
-    CloudWatch has all its data but for scattered or late points.
+    CloudWatch has all its data except for scattered or late points.
     """
 
     name: str
@@ -34,14 +34,14 @@ class Scenario:
 
 
 def listed(file: ModuleType) -> Iterator[tuple[str, tuple[Scenario, ...]]]:
-    """Return a file's detectors, each with its scenarios: those of `efs-idle` are in `EFS_IDLE_ISSUES` and the like."""
+    """Return a file's detectors with their scenarios. Those of `efs-idle` are in `EFS_IDLE_ISSUES` and so on."""
     for table in vars(file):
         if prefix := table.endswith("_ISSUES") and table.removesuffix("ISSUES"):
             yield prefix.strip("_").lower().replace("_", "-"), tuple(_of(file, prefix))
 
 
 def _of(file: ModuleType, prefix: str) -> Iterator[Scenario]:
-    """Return the scenarios of tables with this prefix: issues, controls, and controls that miss whole hours of data.
+    """Return the scenarios of tables with this prefix: issues, controls, and controls that lack whole hours of data.
 
     `ALSO` has, by name, the other detectors that should report a scenario.
     """
@@ -62,9 +62,9 @@ _IN_FULL: tuple[tuple[str, Starts], ...] = (
 
 
 def in_full(one: Callable[[Draw, list[int], float], Resource], *minutes: Range) -> dict[str, One]:
-    """Return negative controls that a job uses in full, for so many minutes (at least, at most) each time.
+    """Return negative controls that a job uses fully, for a number of minutes (minimum, maximum) each time.
 
-    `minutes` are those of a nightly, a weekly and a monthly job, and perhaps of one on a first weekday.
+    `minutes` are those of a nightly, a weekly and a monthly job, and optionally of one on a first weekday.
     """
 
     def job(starts: Starts, minutes: Range) -> One:
@@ -74,7 +74,7 @@ def in_full(one: Callable[[Draw, list[int], float], Resource], *minutes: Range) 
 
 
 def quiet(use: Callable[[Draw, Floats, int], Resource]) -> dict[str, One]:
-    """Return negative controls that a job with some clients uses for minutes or hours by night, week or month."""
+    """Return negative controls that a job with some clients uses for minutes or hours each night, week or month."""
 
     def job(starts: Starts, minutes: Range, unevenness: Callable[[Draw], Floats | float] = Draw.wobble) -> One:
         return lambda d: use(d, d.runs(starts(d), d.uniform(*minutes)) * unevenness(d), d.integer(1, 9))

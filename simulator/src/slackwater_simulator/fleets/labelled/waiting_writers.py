@@ -1,11 +1,11 @@
-"""EFS file systems and OpenZFS exports whose small writes wait for each other, and others that are slow or quiet.
+"""Plant EFS file systems and OpenZFS exports whose small writes wait for each other, and ones that are slow or quiet.
 
-An issue is an hour or more in which writers had more to write than the acknowledgements let through, or two weeks of
-it. Not drawn, because the truth is in doubt:
-- `efs-serial-small-writes`: writers that keep a steady pace of their own, which look the same, jobs of 20 to 60
-  minutes, 40 to 65 writes a second, and demand that is cut off by the wait but rises and falls on either side;
-- `fsx-sync-export`: waits of 20 to 60 minutes in two weeks, disks between 45 and 60 % busy, and many writers that go on
-  at the same pace for hours, whose sum looks like a wait.
+In an issue, writers have more to write than acknowledgements allow, for at least an hour or for two weeks. Not drawn,
+because the truth is in doubt:
+- `efs-serial-small-writes`: writers with a constant rate of their own, which look the same, jobs of 20 to 60 minutes,
+  40 to 65 writes a second, and demand that the wait limits but that rises and falls before and after;
+- `fsx-sync-export`: waits of 20 to 60 minutes in two weeks, disks between 45 and 60 % busy, and many writers with the
+  same constant rate for hours, whose sum looks like a wait.
 """
 
 from typing import Any
@@ -23,11 +23,11 @@ from .scenario import Rows
 from .shared_files import IA_AFTER_30_DAYS, file_system
 
 _MOST = 12 * MIB
-"""Bytes a second, well below a fifth of the 100 MiB/s that a file system below 1 TiB may burst to."""
+"""Bytes a second, far below a fifth of the 100 MiB/s burst of file systems below 1 TiB."""
 
 
 def _made(d: Draw, per_s: Floats, size: float, **more: Any) -> ElasticFileSystem:
-    """A file system into which so many writes of `size` go; large enough that it earns more credits than they take."""
+    """Plant a file system with these writes of `size` bytes a second. It earns more credits than they use."""
     peak, metadata = float(per_s.max()), more.pop("metadata", d.spread(1, 50) * KIB)
     earned = 2.5 * (float(per_s.mean()) * size + metadata) / (50 * KIB)
     usual: dict[str, Any] = {"one_zone": d.zone(0.4), "days": d.uniform(40, 900), "lifecycle": IA_AFTER_30_DAYS}
@@ -38,7 +38,7 @@ def _made(d: Draw, per_s: Floats, size: float, **more: Any) -> ElasticFileSystem
 
 
 def _answer_s(d: Draw, zone: str | None = None) -> float:
-    """How long a write waits: 2.7 ms as documented, 1.6 ms on One Zone; sooner or later in practice."""
+    """Draw a write's latency: documented as 2.7 ms, and 1.6 ms on One Zone. It varies in practice."""
     return d.spread(0.0012, 0.0025) if zone else d.spread(0.002, 0.0045)
 
 
@@ -47,20 +47,20 @@ def _starts(d: Draw) -> list[int]:
 
 
 def _jitter(d: Draw) -> Floats:
-    """Answers take longer in some minutes, and in some quarters of an hour."""
+    """Return latency factors that are higher in some minutes and in some quarters of an hour."""
     slow = d.noise(d.uniform(0.01, 0.07), MINUTES // 15).repeat(15)
     return np.clip(d.noise(d.uniform(0.005, 0.05)) * slow, 0.75, 1.25)
 
 
 def _size(d: Draw, most_kib: float, per_s: float) -> float:
-    """Bytes of a write, of which there are so many a second at most."""
+    """Draw the bytes of a write, with at most `per_s` writes a second."""
     return min(d.spread(1, most_kib) * KIB, _MOST / per_s)
 
 
 def _waiting(
     d: Draw, starts: list[int], minutes: float, writers: int, *, offered: float = 3, **more: Any
 ) -> ElasticFileSystem:
-    """Jobs that want to write up to `offered` times what so many writers get through, answer after answer."""
+    """Plant jobs that want up to `offered` times the writes that writers can do, one acknowledgement after another."""
     zone = d.zone(0.4)
     answer = _answer_s(d, zone)
     per_s = d.uniform(1.1, offered) * writers / answer
@@ -70,7 +70,7 @@ def _waiting(
 
 
 def _small_files(d: Draw) -> ElasticFileSystem:
-    """About fourteen operations each, one of which writes the data."""
+    """Plant copies of small files, with about fourteen operations each, one of which writes the data."""
     operations, workers = d.integer(12, 17), d.integer(5, 8)
     a_file = min(operations * d.spread(0.0027, 0.0045), workers / 75)
     wanted = d.runs(_starts(d), d.uniform(75, 360), 2 * workers / a_file, 0.5) * d.wobble()
@@ -80,7 +80,7 @@ def _small_files(d: Draw) -> ElasticFileSystem:
 
 
 def _uneven_workers(d: Draw) -> ElasticFileSystem:
-    """Workers share out directories of unequal size: first all of them, then half, then one."""
+    """Plant workers with directories of unequal size. First all of them write, then half, then one."""
     answer, workers = _answer_s(d), d.integer(3, 7)
     starts, done = d.daily(), np.full(MINUTES, 0.5)
     for busy, most_minutes in ((workers, 150), (workers / 2, 60), (1, 120)):
@@ -97,7 +97,7 @@ def _never_done(d: Draw) -> ElasticFileSystem:
 
 
 def _large(d: Draw) -> ElasticFileSystem:
-    """Each write waits, too, and longer: it has more to carry."""
+    """Plant large writes. Each waits too, and longer, because it has more data."""
     size = d.spread(128, 1_024) * KIB
     answer = 0.003 + size / (100 * MIB)
     wanted = d.runs(_starts(d), d.uniform(75, 300), 1.5 / answer, 0.1) * d.wobble()
@@ -105,7 +105,7 @@ def _large(d: Draw) -> ElasticFileSystem:
 
 
 def _by_day(d: Draw) -> ElasticFileSystem:
-    """Each of them writes when somebody does something."""
+    """Plant many clients. Each writes when somebody works."""
     shape = d.shape("office").stats.total
     return _made(d, d.spread(80, 900) * np.roll(shape, d.integer(MINUTES)) * d.wobble(), _size(d, 48, 1_500))
 
@@ -122,7 +122,7 @@ def _bursts(d: Draw) -> ElasticFileSystem:
 
 
 def _varied(d: Draw) -> ElasticFileSystem:
-    """It computes and writes in turn, from one five minutes to the next."""
+    """Plant a job that computes and writes in turn, at rates that change every five minutes."""
     busy = d.runs(d.daily(), d.uniform(90, 400))
     steps = np.exp(d.random.normal(0, d.uniform(0.6, 1.0), MINUTES // 5)).repeat(5)
     per_s = np.minimum(busy * steps * d.spread(60, 300), 2_000) * d.wobble()
@@ -130,7 +130,7 @@ def _varied(d: Draw) -> ElasticFileSystem:
 
 
 def _near_permitted(d: Draw) -> ElasticFileSystem:
-    """Many writers, as fast as the network brings it: throughput counts, not the wait."""
+    """Plant many writers limited by the network. Their limit is throughput, not the wait."""
     size = d.spread(24, 60) * KIB
     per_s = d.uniform(30, 70) * MIB / size
     done = d.runs(d.daily(), d.uniform(60, 150), per_s, 0.5) * np.clip(d.noise(0.02), 0.9, 1.1)
@@ -138,7 +138,7 @@ def _near_permitted(d: Draw) -> ElasticFileSystem:
 
 
 def _near_operations(d: Draw) -> ElasticFileSystem:
-    """Its metadata operations are at the limit of General Purpose."""
+    """Plant a file system whose metadata operations are at the limit of General Purpose."""
     answer, writers = _answer_s(d), d.integer(2, 6)
     busy = d.runs(d.daily(), d.uniform(75, 300), 1.0, 0.01)
     limit = given(d.signal(busy * np.clip(d.noise(0.03), 0.9, 1.0)), scale=98.0)
@@ -191,7 +191,7 @@ def _sync(d: Draw) -> Export:
 
 
 def _served(d: Draw, activity: Activity, *exports: Export, disk: float, **more: Any) -> FsxVolume:
-    """A file system with one child volume, on the smallest file server there is; its disks are so busy, percent."""
+    """Plant a file system with one child volume on the smallest file server. `disk` is the disks' peak in percent."""
     deployment = d.pick(*SMALLEST)
     size: dict[str, Any] = {"storage_gib": d.whole(64, 4_000), "throughput": SMALLEST[deployment]}
     usual: dict[str, Any] = {"days": d.uniform(40, 400), "clients": float(d.integer(1, 20)), "tags": d.tags()}
@@ -201,18 +201,18 @@ def _served(d: Draw, activity: Activity, *exports: Export, disk: float, **more: 
 
 
 def _sync_served(d: Draw, activity: Activity, disk: tuple[float, float]) -> FsxVolume:
-    """The same with one sync export, and disks that are so busy, percent."""
+    """Plant the same with one sync export. `disk` is the range of the disks' peak in percent."""
     return _served(d, activity, _sync(d), disk=d.uniform(*disk))
 
 
 def _in_turn(d: Draw, starts: list[int], minutes: float, *, offered: float, size: float, writers: int = 1) -> Activity:
-    """So much more than one acknowledgement after the other allows, in runs. An acknowledgement takes 1.5 to 7 ms."""
+    """Return writes in runs, `offered` times what acknowledgements allow. An acknowledgement takes 1.5 to 7 ms."""
     ack = d.spread(0.0015, 0.007)
     return _writing(d, _let_through(d, starts, minutes, ack, offered, writers), size)
 
 
 def _let_through(d: Draw, starts: list[int], minutes: float, ack: float, offered: float, writers: int) -> Floats:
-    """Writes a second, of those offered in runs, that so many writers get done."""
+    """Return how many of the offered writes a second the writers can do."""
     jitter = np.clip(d.noise(d.uniform(0.005, 0.03)), 0.9, 1.1)
     wanted = d.runs(starts, minutes, offered * writers / ack, 0.5) * d.wobble()
     return nfs_writes(wanted, acknowledgement_s=ack, writers=writers, jitter=jitter)
@@ -229,13 +229,13 @@ def _small(d: Draw) -> float:
 
 
 def _drawn(d: Draw, offered: Range = (1.1, 3), writers: tuple[int, int] = (1, 2)) -> Activity:
-    """One writer, or from so many to less than so many, who wait every day, every week, or once."""
+    """Draw writers that wait every day, every week, or once. `writers` is a range; by default one writes."""
     starts, minutes, more = _starts(d), d.uniform(75, 360), d.uniform(*offered)
     return _in_turn(d, starts, minutes, offered=more, size=_small(d), writers=d.integer(*writers))
 
 
 def _fewer_writers(d: Draw) -> FsxVolume:
-    """They begin together, and some of them have less to write."""
+    """Plant writers that start together. Some of them have less to write."""
     starts, ack, minutes = _starts(d), d.spread(0.0015, 0.005), d.uniform(120, 360)
     done = _let_through(d, starts, minutes, ack, d.uniform(1.1, 1.3), d.integer(1, 3))
     less = d.uniform(0.15, 0.5) * minutes
@@ -260,7 +260,7 @@ def _async(d: Draw) -> FsxVolume:
 
 
 def _paced(d: Draw) -> FsxVolume:
-    """By day: together at most half of what their acknowledgements would let through."""
+    """Plant writers by day that together do at most half of what acknowledgements allow."""
     writers, ack = d.integer(5, 40), d.spread(0.0015, 0.005)
     level = min(d.spread(200, 1_000), 0.5 * writers / ack)
     wanted = np.minimum(level * d.working_days(), 0.8 * writers / ack)
