@@ -218,7 +218,7 @@ def _against(plan: PlanDocument) -> Iterable[str]:
     if plan["stopped"]:
         yield _stopped(plan["stopped"])
     if plan["over_cap"]:
-        yield f"Over the cap, so that nothing would be begun: {plan['over_cap']}."
+        yield f"Over the cap, so no clean-up would start: {plan['over_cap']}."
 
 
 def _stopped(note: SaidDocument) -> str:

@@ -354,7 +354,7 @@ def test_over_the_cap_it_says_that_nothing_was_begun(run, deployed) -> None:
 
     assert (second.status, "Not started yet: nothing was begun: 2 resources" in second.err) == (0, True)
     assert (done.status, done.out, "nothing was begun: 2 resources" in done.err) == (2, "", True)
-    assert "Over the cap, so that nothing would be begun: 2 resources" in run("cleanup", "plan").out
+    assert "Over the cap, so no clean-up would start: 2 resources" in run("cleanup", "plan").out
     assert deployed.started() == ["a-1"]
 
 
