@@ -91,7 +91,7 @@ class Request(BaseModel):
 
 
 class Snooze(Request):
-    """For how long a finding is not to be shown among the open ones: until a time, or for so many days."""
+    """Hides a finding from the open ones: until a time, or for a number of days."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -114,7 +114,7 @@ class Snooze(Request):
 
 
 class Dismiss(Request):
-    """That a finding is not to be acted on, and why; until a time, or for good."""
+    """Records that nobody will act on a finding, and why: until a time, or for good."""
 
     why: Annotated[
         str, StringConstraints(min_length=1, max_length=LONGEST_WHY, pattern=r"\S"), AfterValidator(str.strip)
@@ -123,13 +123,13 @@ class Dismiss(Request):
 
 
 class Reopen(Request):
-    """That a finding is open again after all."""
+    """Opens a finding again."""
 
     why: Why = ""
 
 
 class Approve(Request):
-    """That a finding may be cleaned up as it was seen."""
+    """Approves the clean-up of a finding in the state in which the caller saw it."""
 
     fingerprint: Annotated[str, StringConstraints(min_length=1, max_length=128)] = Field(
         description="The finding's, as it was seen: of another one the approval is refused"
@@ -137,7 +137,7 @@ class Approve(Request):
 
 
 class Run(Request):
-    """Which findings to clean up; all that may be, where none is named."""
+    """Names the findings to clean up. Without ids, these are all that may be cleaned up."""
 
     findings: list[Annotated[str, StringConstraints(pattern=ID, max_length=80)]] = Field(
         default=[], max_length=100, description="Their ids"
@@ -145,13 +145,13 @@ class Run(Request):
 
 
 class Because(Request):
-    """Why."""
+    """The reason."""
 
     why: Why = ""
 
 
 class Adopt(Request):
-    """Which backup to adopt, and why."""
+    """Names the backup to adopt, and the reason."""
 
     backup: Annotated[str, StringConstraints(min_length=1, max_length=256)] = Field(
         description="Its id, or its ARN if it is a recovery point"
@@ -168,7 +168,7 @@ class Adopt(Request):
 
 
 class Start(Request):
-    """What to audit; what is left out is as the policy says."""
+    """Says what to audit. What is left out follows the policy."""
 
     regions: list[Annotated[str, StringConstraints(pattern=REGION, max_length=32)]] = Field(default=[], max_length=64)
     detectors: list[Annotated[str, StringConstraints(pattern=DETECTOR, max_length=64)]] = Field(

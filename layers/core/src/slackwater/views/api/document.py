@@ -14,7 +14,7 @@ EVENT_SCHEMA: Final = "slackwater.event/1"
 
 
 class TrackedResourceDocument(TypedDict):
-    """What a finding is about."""
+    """The resource of a finding."""
 
     arn: str
     id: str
@@ -40,7 +40,9 @@ class SightingDocument(TypedDict):
 
 
 class DecisionDocument(TypedDict):
-    """What somebody decided; a null `until` is for good. It holds if a resolved finding comes back in time."""
+    """A decision about a finding. If `until` is null, it has no end. It still applies if a resolved finding comes back
+    in time.
+    """
 
     status: Decided
     who: str
@@ -50,7 +52,7 @@ class DecisionDocument(TypedDict):
 
 
 class TrackedFindingDocument(SightingDocument):
-    """A finding and what became of it. `last_seen_at` is the time that the newest audit which saw it judged as of."""
+    """A finding with its status. `last_seen_at` is the evaluation time of the newest audit that flagged it."""
 
     status: Status
     decision: DecisionDocument | None
@@ -61,7 +63,7 @@ class TrackedFindingDocument(SightingDocument):
 
 
 class ChangeDocument(TypedDict):
-    """One change; `was` is null where the finding was new. Of one finding, each has a `revision` one above the last."""
+    """One change of a finding. `was` is null if the finding was new. Each change raises `revision` by one."""
 
     revision: int
     happening: Happening
@@ -74,14 +76,14 @@ class ChangeDocument(TypedDict):
 
 
 class LedgerEntryDocument(ChangeDocument):
-    """A change with the finding as it was seen then."""
+    """A change, with the finding as it was at that time."""
 
     evidence: SightingDocument
 
 
 class FindingDetailDocument(TrackedFindingDocument):
-    """A finding with its ledger and, until that document expires, its evidence as the newest audit that saw
-    it told it.
+    """A finding with its ledger. Until that audit's document expires, also its evidence from the newest audit that
+    flagged it.
     """
 
     finding: FindingDocument | None
@@ -89,14 +91,14 @@ class FindingDetailDocument(TrackedFindingDocument):
 
 
 class FindingPageDocument(TypedDict):
-    """Some findings; `cursor` asks for the next ones, null is the end."""
+    """A page of findings. `cursor` requests the next page; null means that there is none."""
 
     findings: list[TrackedFindingDocument]
     cursor: str | None
 
 
 class IncompleteTargetDocument(TypedDict):
-    """A target that was not seen whole, and the first reason why."""
+    """An account and region that could not be read completely, and the first reason."""
 
     account: str
     region: str
@@ -104,7 +106,7 @@ class IncompleteTargetDocument(TypedDict):
 
 
 class OutcomeDocument(TypedDict):
-    """What came of an audit."""
+    """The result of an audit."""
 
     targets: int
     incomplete_targets: int
@@ -123,7 +125,7 @@ class OutcomeDocument(TypedDict):
 
 
 class AuditDocument(TypedDict):
-    """An audit; `outcome` is there once it has ended complete or incomplete, `error` where it failed."""
+    """An audit. `outcome` exists once it has ended as complete or incomplete, `error` if it failed."""
 
     id: str
     state: AuditState
@@ -141,7 +143,7 @@ class AuditDocument(TypedDict):
 
 
 class AuditDetailDocument(AuditDocument):
-    """An audit with what it covered, and a link to its scan document that is good for a while."""
+    """An audit with the targets that it covered, and a link to its scan document that is valid for a limited time."""
 
     targets: list[TargetDocument]
     gaps: list[GapDocument]
@@ -152,7 +154,7 @@ class AuditDetailDocument(AuditDocument):
 
 
 class AllowanceDocument(TypedDict):
-    """What audits may still do: how many may run at a time, and what their metrics may cost on this day (UTC)."""
+    """How many audits may run at the same time, and how much their metrics may cost on this day (UTC)."""
 
     running: list[str]
     most_running: int
@@ -163,9 +165,9 @@ class AllowanceDocument(TypedDict):
 
 
 class AuditPageDocument(TypedDict):
-    """Some audits; `cursor` asks for older ones, null is the end.
+    """A page of audits. `cursor` requests older ones; null means that there are none.
 
-    `allowance` is null on later pages, and where the policy cannot be used.
+    `allowance` is null on later pages, and if the policy is not valid.
     """
 
     audits: list[AuditDocument]
@@ -174,13 +176,13 @@ class AuditPageDocument(TypedDict):
 
 
 class StartedDocument(TypedDict):
-    """The id of an audit that is on its way."""
+    """The id of an audit that has started."""
 
     id: str
 
 
 class ReportDocument(TypedDict):
-    """Where a report is, and until when."""
+    """A link to a report, and when it expires."""
 
     audit_id: str
     url: str
@@ -203,16 +205,16 @@ class AuditEvent(TypedDict):
 
 
 class InvalidPartDocument(TypedDict):
-    """A part of a request, as in `query.limit`, and what is wrong with it."""
+    """A part of a request, such as `query.limit`, and what is wrong with it."""
 
     where: str
     problem: str
 
 
 class ProblemDocument(TypedDict):
-    """An error of the API (RFC 9457); `instance` is what its log entries are under.
+    """An error of the API (RFC 9457). `instance` identifies its log entries.
 
-    `running` are the ids of the audits that run, where one more would be too many.
+    `running` has the ids of the running audits if the limit of audits at the same time is reached.
     """
 
     type: str
@@ -225,6 +227,6 @@ class ProblemDocument(TypedDict):
 
 
 class GatewayDocument(TypedDict):
-    """What API Gateway answers itself."""
+    """An answer of API Gateway itself."""
 
     message: str

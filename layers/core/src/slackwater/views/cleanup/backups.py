@@ -14,12 +14,12 @@ from slackwater.views.scan.to_json import rfc3339
 
 
 class ListedBackupDocument(TypedDict):
-    """A backup: `of` is the ARN of what it was made of, and `type` that resource's type.
+    """A backup. `of` is the ARN of the resource that it was made from, and `type` that resource's type.
 
     `whose` is "own" for this installation, "other" for another one, and "older" for an older version, whose backups do
-    not name their installation. `finding_id` is the clean-up whose record here names the backup. `undo` is the command
-    that restores from it: null where there is nothing to restore, and where the backup has to be adopted first.
-    `monthly_usd` is the most that it costs.
+    not name their installation. `finding_id` is the clean-up whose record names the backup. `undo` is the command that
+    restores from it. It is null if there is nothing to restore, or if you have to adopt the backup first. `monthly_usd`
+    is the most that it costs.
     """
 
     id: str | None
@@ -39,9 +39,9 @@ class ListedBackupDocument(TypedDict):
 
 
 class BackupListDocument(TypedDict):
-    """Backups, the oldest first, and their sum. `unpriced` counts those whose price is unknown.
+    """All backups, the oldest first, with their total cost. `unpriced` counts those of unknown price.
 
-    `installation` is this installation's id: null before its first backup. `gaps` say what could not be listed.
+    `installation` is this installation's id; null before its first backup. `gaps` has what could not be listed.
     """
 
     backups: list[ListedBackupDocument]

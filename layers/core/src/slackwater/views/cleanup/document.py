@@ -13,7 +13,7 @@ type Does = Literal["delete", "change"]
 
 
 class SaidDocument(TypedDict):
-    """What a person said, to stop or to undo."""
+    """The note of a person who stopped or undid a clean-up."""
 
     who: str
     why: str
@@ -21,10 +21,10 @@ class SaidDocument(TypedDict):
 
 
 class CandidateDocument(TypedDict):
-    """A finding, and what a run does about it: `state` says whether it is, or would be, begun, and `why` not.
+    """A finding, and what a run does about it. `state` says whether its clean-up starts or would start, and `why` gives
+    the reason if not.
 
-    `setting` is what it would change to, null where it would delete. `net_monthly_usd` is the saving while the backup
-    is kept.
+    `setting` is the new setting; null for a deletion. `net_monthly_usd` is the saving while the backup is kept.
     """
 
     finding_id: str
@@ -46,7 +46,7 @@ class CandidateDocument(TypedDict):
 
 
 class PlanDocument(TypedDict):
-    """What a run would do; with `over_cap` or `stopped` it would begin nothing, nor where clean-up is not `enabled`."""
+    """What a run would do. It starts nothing if `over_cap` or `stopped` is set, or if clean-up is not `enabled`."""
 
     candidates: list[CandidateDocument]
     over_cap: str | None
@@ -61,14 +61,16 @@ class RunDocument(TypedDict):
 
 
 class ApprovedDocument(TypedDict):
-    """An approved finding, and what came of beginning its clean-up; null where clean-up is not enabled."""
+    """An approved finding, and the result of starting its clean-up; null if clean-up is not enabled."""
 
     finding: TrackedFindingDocument
     candidate: CandidateDocument | None
 
 
 class MarkedDocument(TypedDict):
-    """When it was marked, from when on it may be acted upon, and for how many days ahead its owner was warned."""
+    """When the resource was tagged, the earliest time of the deletion or change, and on which days before it the owner
+    was warned.
+    """
 
     at: str
     act_after: str
@@ -76,7 +78,9 @@ class MarkedDocument(TypedDict):
 
 
 class BackupDocument(TypedDict):
-    """A backup: `id` is the snapshot's, the recovery point's ARN, or the FSx backup's; `of` what it was made of."""
+    """A backup. `id` is the snapshot's id, the recovery point's ARN, or the FSx backup's id. `of` is the resource that
+    it was made from.
+    """
 
     id: str | None
     of: str
@@ -88,7 +92,7 @@ class BackupDocument(TypedDict):
 
 
 class RemovalDocument(TypedDict):
-    """A part whose removal was asked for."""
+    """A sub-resource that Slackwater asked AWS to delete."""
 
     kind: str
     id: str
@@ -96,7 +100,7 @@ class RemovalDocument(TypedDict):
 
 
 class RestoredDocument(TypedDict):
-    """How far an undo is; `id` is what came back, `differences` what is not as it was."""
+    """The progress of an undo. `id` is the restored resource, `differences` what could not be restored as it was."""
 
     state: Literal["running", "done", "failed"]
     id: str | None
@@ -106,7 +110,7 @@ class RestoredDocument(TypedDict):
 
 
 class ObservedDocument(TypedDict):
-    """What the newest whole audit after it saw: what the same finding would still save."""
+    """What the newest complete audit after the clean-up found: what the same finding would still save."""
 
     audit_id: str
     at: str
@@ -116,9 +120,9 @@ class ObservedDocument(TypedDict):
 class CleanupDocument(TypedDict):
     """A clean-up. `was` and `setting` are the settings before and after a change.
 
-    `realised_monthly_usd` is what it saves as the audits after it show, less what its backups cost while they are kept.
-    `removals` and `restored.differences` name some of very many; `removed` is the number of all removals.
-    `undo` is the command that undoes it, null where nothing can be undone.
+    `realised_monthly_usd` is the saving that later audits show, less the cost of its backups while they are kept. If
+    there are very many, `removals` and `restored.differences` have only some; `removed` is the number of all removals.
+    `undo` is the command that undoes it; null if nothing can be undone.
     """
 
     finding_id: str
@@ -153,7 +157,7 @@ class CleanupDocument(TypedDict):
 
 
 class CleanupDetailDocument(CleanupDocument):
-    """A clean-up with what became of its finding, and its ledger; `not_undoable` is why nothing can be undone."""
+    """A clean-up with the state of its finding, and its ledger. `not_undoable` says why nothing can be undone."""
 
     status: Status | None
     not_undoable: str | None
@@ -161,9 +165,9 @@ class CleanupDetailDocument(CleanupDocument):
 
 
 class CleanupTotalsDocument(TypedDict):
-    """The sums of all clean-ups that have ended done or undone; `unknown` counts those whose saving nobody knows.
+    """The totals of all clean-ups that have ended as done or undone. `unknown` counts those of unknown saving.
 
-    `cleanups` counts all of them, those that have not ended too.
+    `cleanups` counts all clean-ups, also running ones.
     """
 
     cleanups: int
@@ -173,11 +177,11 @@ class CleanupTotalsDocument(TypedDict):
 
 
 class CleanupPageDocument(TypedDict):
-    """Some clean-ups, and the totals of all.
+    """A page of clean-ups, and the totals of all.
 
-    `promised_monthly_usd`, `realised_monthly_usd` and `unknown` are the same sums of this page alone. `totals` is null
-    on later pages. `cursor` asks for older ones, null is the end. `stopped` is who has stopped all clean-ups, if
-    anybody has.
+    `promised_monthly_usd`, `realised_monthly_usd` and `unknown` are totals of this page alone. `totals` is null on
+    later pages. `cursor` requests older clean-ups; null means that there are none. `stopped` says who stopped all
+    clean-ups, if anyone did.
     """
 
     cleanups: list[CleanupDocument]
@@ -190,6 +194,6 @@ class CleanupPageDocument(TypedDict):
 
 
 class SwitchDocument(TypedDict):
-    """Who has stopped all clean-ups; null where they may begin."""
+    """Who stopped all clean-ups; null if they may start."""
 
     stopped: SaidDocument | None

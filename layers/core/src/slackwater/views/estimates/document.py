@@ -8,17 +8,19 @@ SCHEMA: Final = "slackwater.estimate/1"
 
 
 class EstimateGapDocument(TypedDict):
-    """A call that was denied, failed or had no answer, and why. What is packaged stands in for it, or it is unknown."""
+    """A call that was denied, failed or had no answer, and the reason. Packaged data replaces it, or the value is
+    unknown.
+    """
 
     what: str
     reason: str
 
 
 class EstimateDocument[R](TypedDict):
-    """A worked estimate: what was asked, the answer in words and figures, and what it rests on.
+    """An estimate: the inputs, the answer in words and figures, and its assumptions.
 
-    `inputs` can be sent again as they are; `unpriced` are the items whose price is not known. An assumption begins with
-    what it is: assumed, calibrated, measured, or a rule.
+    You can send `inputs` again as they are. `unpriced` has the items of unknown price. An assumption begins with its
+    kind: assumed, calibrated, measured, or a rule.
     """
 
     schema: Literal["slackwater.estimate/1"]

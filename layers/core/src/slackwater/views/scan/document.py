@@ -13,9 +13,7 @@ SCHEMA: Final = "slackwater.scan/1"
 
 
 class AccountDocument(TypedDict):
-    """An account of the organization; `organizational_unit` is the path of names from the root down, empty where
-    unknown.
-    """
+    """An account of the organization. `organizational_unit` is the path of names from the root; empty if unknown."""
 
     id: str
     name: str
@@ -23,7 +21,7 @@ class AccountDocument(TypedDict):
 
 
 class TrendPointDocument(TypedDict):
-    """An earlier audit of the same scope, as its record tells."""
+    """An earlier audit of the same scope, from its record."""
 
     audit_id: str
     as_of: str
@@ -33,7 +31,9 @@ class TrendPointDocument(TypedDict):
 
 
 class TargetDocument(TypedDict):
-    """One account in one region. `closed`: a service control policy lets nobody look, and nothing is known of it."""
+    """One account in one region. `closed` means that a service control policy denies all access, so nothing is known
+    about it.
+    """
 
     account: str
     region: str
@@ -42,7 +42,7 @@ class TargetDocument(TypedDict):
 
 
 class GapDocument(TypedDict):
-    """A call that was denied, throttled to the end or broken, or held back by the ceiling on metrics."""
+    """A call that was denied, failed or was throttled until the end, or that the limit on metric costs held back."""
 
     account: str
     region: str
@@ -52,7 +52,7 @@ class GapDocument(TypedDict):
 
 
 class UsageDocument(TypedDict):
-    """What the scan itself asked of AWS; `api_calls` counts every HTTP request sent, retries included."""
+    """The requests of the scan itself. `api_calls` counts every HTTP request, including retries."""
 
     api_calls: dict[str, int]
     metrics_requested: int
@@ -61,7 +61,7 @@ class UsageDocument(TypedDict):
 
 
 class PolicyDocument(TypedDict):
-    """Which policy the scan went by: its S3 version (null: a file) and the SHA-256 of its text; both null are the
+    """The policy of the scan: its S3 version (null: a file) and the SHA-256 of its text. Both are null for the
     defaults.
     """
 
@@ -70,11 +70,11 @@ class PolicyDocument(TypedDict):
 
 
 class ScanHead(TypedDict):
-    """When and where the scan looked, what it asked, and what it could not see.
+    """When and where the scan looked, what it requested, and what it could not read.
 
-    `as_of` is the time that it judged as of, which need not be when it ran; documents from before there was one lack
-    it. `accounts` is there where an organization was audited. `trend` is of the audits before, the oldest first, where
-    there are any. `more` is true in the document of a part of a target that another part follows.
+    `as_of` is the evaluation time, which may differ from the time of the run; old documents lack it. `accounts` exists
+    if an organization was audited. `trend` has the earlier audits, the oldest first, if there are any. `more` is true
+    in the document of a chunk of a target if another chunk follows.
     """
 
     id: str
@@ -94,7 +94,7 @@ class ScanHead(TypedDict):
 
 
 class ResourceDocument(TypedDict):
-    """`tags` is null where they could not be read; `name` is the Name tag, or the id."""
+    """A resource. `tags` is null if they could not be read. `name` is the Name tag, or the id."""
 
     arn: str
     id: str
@@ -106,7 +106,7 @@ class ResourceDocument(TypedDict):
 
 
 class SeriesDocument(TypedDict):
-    """Evenly spaced points; null is a point that nobody published."""
+    """Evenly spaced points. Null is a point that CloudWatch does not have."""
 
     start: str
     period_s: int
@@ -114,7 +114,7 @@ class SeriesDocument(TypedDict):
 
 
 class LineDocument(TypedDict):
-    """A level to compare a series with, in the unit of its fact."""
+    """A level to compare a series with, in the unit of its evidence."""
 
     label: str
     value: float
@@ -123,9 +123,9 @@ class LineDocument(TypedDict):
 class EvidenceDocument(TypedDict):
     """One fact: a number with its unit, or words.
 
-    `scale` is what a full bar of the series means, where not its peak. `lines` are levels to compare it with, and may
-    lie above all of it; `forecast` begins where it ends, at the same period. Both come only with a series, and are
-    absent when empty.
+    `scale` is what a full bar of the series means, if that is not its peak. `lines` are levels to compare it with,
+    which may lie above the whole series. `forecast` continues the series with the same period. `lines` and `forecast`
+    exist only with a series, and are absent if empty.
     """
 
     label: str
@@ -138,7 +138,7 @@ class EvidenceDocument(TypedDict):
 
 
 class PriceBasisDocument(TypedDict):
-    """A unit price that a figure rests on."""
+    """A unit price that a figure is based on."""
 
     item: str
     usd: str
@@ -148,7 +148,7 @@ class PriceBasisDocument(TypedDict):
 
 
 class VolumeSettingDocument(TypedDict):
-    """What an EBS volume performs; null is what its type does not let one choose."""
+    """The performance settings of an EBS volume. Null means that its type does not have this setting."""
 
     kind: Literal["volume"]
     volume_type: str
@@ -157,7 +157,7 @@ class VolumeSettingDocument(TypedDict):
 
 
 class EfsThroughputSettingDocument(TypedDict):
-    """How an EFS file system is given throughput; the amount is null but for "provisioned"."""
+    """The throughput mode of an EFS file system. The amount is null except for "provisioned"."""
 
     kind: Literal["efs-throughput"]
     mode: str
@@ -165,7 +165,7 @@ class EfsThroughputSettingDocument(TypedDict):
 
 
 class EfsLifecycleSettingDocument(TypedDict):
-    """When an EFS file system moves files between storage classes, in EFS's words; null is never."""
+    """When an EFS file system moves files between storage classes, in EFS's words. Null means never."""
 
     kind: Literal["efs-lifecycle"]
     transition_to_ia: str | None
@@ -177,11 +177,11 @@ type SettingDocument = VolumeSettingDocument | EfsThroughputSettingDocument | Ef
 
 
 class RecommendationDocument(TypedDict):
-    """Something to do. A null saving is unknown, a negative one costs more.
+    """A recommendation. A null saving is unknown, and a negative one is a cost.
 
-    `deletes` is true where it deletes the resource, backed up before, and a program may do it once approved; else
-    absent. `setting` is there where it changes no more than that, and a program may do it once approved, and put the
-    old one back.
+    `deletes` is true if it deletes the resource after a backup, and a program may do so once it is approved; otherwise
+    it is absent. `setting` exists if the recommendation changes only this setting, and a program may make the change
+    once it is approved, and undo it.
     """
 
     action: str
@@ -195,7 +195,7 @@ class RecommendationDocument(TypedDict):
 
 
 class FindingDocument(TypedDict):
-    """A flagged resource. Its saving is its first recommendation's; `owner` is whom its tags name."""
+    """A flagged resource. Its saving is that of its first recommendation. `owner` is the owner that its tags name."""
 
     id: str
     detector: str
@@ -214,7 +214,7 @@ class FindingDocument(TypedDict):
 
 
 class UnknownDocument(TypedDict):
-    """A question without an answer."""
+    """An inconclusive check."""
 
     detector: str
     resource: ResourceDocument
@@ -222,7 +222,7 @@ class UnknownDocument(TypedDict):
 
 
 class UnlistedDocument(TypedDict):
-    """A question answered with yes that is not listed, and why."""
+    """A suppressed finding, and the reason."""
 
     detector: str
     resource: ResourceDocument
@@ -230,7 +230,7 @@ class UnlistedDocument(TypedDict):
 
 
 class SomeTotals(TypedDict):
-    """What the findings of one detector or kind come to, each resource once."""
+    """The totals of the findings of one detector or kind. Each resource counts once."""
 
     findings: int
     monthly_savings_usd: str
@@ -238,15 +238,15 @@ class SomeTotals(TypedDict):
 
 
 class TotalsDocument(TypedDict):
-    """What all findings come to, each resource once.
+    """The totals of all findings. Each resource counts once.
 
     `monthly_savings_usd` counts the best recommendation of every finding, also if performance is the issue and the fix
     happens to save. `waste_monthly_savings_usd` counts waste only: it is the amount in every headline.
-    `high_confidence_usd` is the part of it from findings of high confidence. `kept`
-    and `below_minimum` were flagged but are not listed.
+    `high_confidence_usd` is the part of it from findings of high confidence. `kept` and `below_minimum` count findings
+    that are not listed.
 
-    `unknown` counts questions without an answer. `by_owner` has the findings without an owner under the empty text.
-    Documents of older versions lack these two and `by_account`.
+    `unknown` counts inconclusive checks. `by_owner` has the findings without an owner under the empty text. Documents
+    of older versions lack these two and `by_account`.
     """
 
     findings: int
@@ -264,7 +264,7 @@ class TotalsDocument(TypedDict):
 
 
 class ScanDocument(TypedDict):
-    """A whole scan."""
+    """A scan."""
 
     schema: Literal["slackwater.scan/1"]
     scan: ScanHead
