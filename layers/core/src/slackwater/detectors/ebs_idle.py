@@ -116,7 +116,7 @@ def _used(series: Sequence[Series], limits: IdleLimits) -> bool:
 
 
 def _partial(samples: Series, operations: Series, seen: Seen, since: datetime) -> tuple[int, int]:
-    """Return how many finished days since then have operations but fewer points than the fullest, and all of them."""
+    """Return how many finished days with operations have fewer points than the fullest, and how many there are."""
     counts, known = (seen.finished(one, since) for one in (samples, operations))
     return whole_days(known, counts).missing - known.missing, len(known) - known.missing
 

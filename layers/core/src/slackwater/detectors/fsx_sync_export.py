@@ -160,7 +160,7 @@ def _by_file_system(volume: FsxVolume, others: Sequence[FsxVolume], seen: Seen, 
 
 
 def _may_hold(hours: Iterable[float], least: float, points: int) -> bool:
-    """Return whether these hours have enough writes for so many five-minute points with at least `least` each."""
+    """Return whether these hours have enough writes for this many five-minute points of at least `least` each."""
     return sum(hour for hour in hours if hour >= least) >= points * least
 
 

@@ -76,7 +76,7 @@ class Credits(Result):
 class _Job:
     """A daily job: what it is metered as, in bytes, and for how many days credits last.
 
-    `days` assumes that credits are earned at the baseline, and `days_at_worst` by size alone. None means for ever.
+    `days` assumes that credits are earned at the baseline, and `days_at_worst` by size alone. None means forever.
     """
 
     metered: float

@@ -109,7 +109,7 @@ class _Priced:
     against: tuple[str, ...]
     minimums: str
     note: str | None = None
-    """How long it carries the load, if not for ever."""
+    """How long it carries the load, if not forever."""
 
 
 def work(inputs: SharedStorage, known: Known) -> Answer[SharedStorageChoice]:

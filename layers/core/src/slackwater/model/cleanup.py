@@ -462,7 +462,7 @@ class Cleanup:
 
     @property
     def held(self) -> tuple[str, ...]:
-        """What it may have held before, and does not hold now."""
+        """What it may have held before, but does not hold now."""
         places = (self.resource.arn, self.turn) if self.turn else (self.resource.arn,)
         return tuple(place for place in places if place not in self.holds)
 

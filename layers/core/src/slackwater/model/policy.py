@@ -148,7 +148,7 @@ class OwnersSection(Section):
 CHANNEL: Final = r"^[CG][A-Z0-9]{2,}$"
 USER: Final = r"^[UW][A-Z0-9]{2,}$"
 GROUP: Final = r"^S[A-Z0-9]{2,}$"
-"""Matches the id of a Slack user group. Ids are required because names change."""
+"""These match the ids of Slack channels, users and user groups. The policy needs ids because names change."""
 
 CHANNEL_LOOKS: Final = "it looks like C0123ABCDEF, and is at the end of the channel's details"
 USER_LOOKS: Final = "it looks like U0123ABCDEF; a member's profile has it under 'Copy member ID'"

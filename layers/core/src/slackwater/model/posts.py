@@ -37,7 +37,7 @@ class Post:
 
     Attributes:
         audit_id: The audit that it reports; None if it reports none.
-        channel: The channel's id; None means the webhook's own channel, or the policy's channel at the time of sending.
+        channel: The channel's id; None means the webhook's own channel, or the policy's channel when it is sent.
         thread_of: The id of the post whose thread it belongs to.
         findings: The findings that its buttons act on.
         state: While it is "sending", it is unknown whether Slack has received it.

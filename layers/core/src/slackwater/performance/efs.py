@@ -1,7 +1,8 @@
 """EFS: how fast a file system can be, its burst credits, and what AWS bills for it.
 
-Sources: Amazon EFS User Guide, "Amazon EFS performance", "Amazon EFS quotas" and "Metering"; Amazon EFS pricing. All
-is for the General Purpose performance mode. `standard_bytes` are the bytes in Standard: only they earn throughput.
+Sources: Amazon EFS User Guide, "Amazon EFS performance", "Amazon EFS quotas" and "Metering"; Amazon EFS pricing. This
+module is for the General Purpose performance mode. `standard_bytes` are the bytes in Standard, the only class that
+earns throughput.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -293,7 +294,7 @@ class Fit(NamedTuple):
     too_fast: tuple[str, ...]  # why it does not carry the peak
     credits_last_s: float | None  # from full, at the month's average; None if they never run out
     runs_dry: str | None  # why it does not carry the month
-    note: str | None  # how long it carries the load if it does not always do
+    note: str | None  # how long it carries the load, if not forever
 
     @property
     def carries(self) -> bool:

@@ -181,7 +181,7 @@ def _consistent(
 
 
 def _came_back(rates: Sequence[float], shortest: float) -> bool:
-    """Return whether credits were left at the end, unless the smallest bucket (`shortest`) was used up after them."""
+    """Return whether earned credits were left at the end, and less than the smallest bucket was used after them."""
     left = least = gross = 0.0
     for rate in reversed(rates):
         if isnan(rate):

@@ -134,7 +134,7 @@ class BackUp:
         return wait_since(first.asked_at, now, LOOK_AT_BACKUP_S)
 
     def _ask(self, cleanup: Cleanup, backup: Backup) -> Cleanup:
-        """Request a recorded backup once. After an error, AWS may have received the request all the same."""
+        """Request a recorded backup once. Even after an error, AWS may have received the request."""
         try:
             copy = self.backup_takers[cleanup.resource.type].start(cleanup.resource, backup, tags(cleanup, backup))
         except AccessDeniedError as error:

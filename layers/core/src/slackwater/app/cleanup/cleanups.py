@@ -119,7 +119,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """The number of clean-ups, and what those that have ended save."""
+    """The number of clean-ups, and the savings of those that have ended."""
 
     cleanups: int
     savings: Savings

@@ -86,7 +86,7 @@ class Delete:
     sub_resource_watchers: Mapping[str, PartWatcher] = field(default_factory=dict)
 
     def delete(self, finding_id: str, execution: str) -> Answer:
-        """Delete as much of what is left as is possible now.
+        """Delete the remaining sub-resources, as far as possible now.
 
         Returns:
             "wait" while AWS works, "go" once everything is deleted, "failed" if AWS takes days, or "over" if anything

@@ -234,7 +234,7 @@ def part_objection(
 
 @dataclass(slots=True)
 class _Kept:
-    """An inventory that keeps what it read, and also reads what the safety checks need.
+    """An inventory that keeps the records that it read, and also reads those that the safety checks need.
 
     It hides the changes of the clean-up itself: it counts the mount targets that the clean-up deleted as present. It
     also keeps the time of a volume's detachment, because CloudTrail drops it after 90 days.

@@ -561,7 +561,7 @@ def undone_words(cleanup: Cleanup) -> str:
 
 
 def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
-    """Return what a step recorded, and the state machine's error unless it only refers to that."""
+    """Return the reason that a step recorded, and the state machine's error unless it only refers to that reason."""
     message = error_text(error) if error and ON_RECORD not in error.get("Cause", "") else ""
     words = (cleanup.why, "" if message in cleanup.why else message)
     return "; ".join(one for one in words if one) or "for a reason that nobody gave"
