@@ -83,7 +83,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     kind = unless_decided(ebs.carrier(volume, seen))
     attached = ebs.attached_at(volume)
     instances = (seen.fleet.get(Instance, one.instance_id) for one in volume.attachments)
-    started = max([attached, *(instance.launched_at for instance in instances if instance)])  # before: a stop
+    started = max([attached, *(instance.launched_at for instance in instances if instance)])  # before, it was stopped
     if seen.is_younger(started, hours=2):
         return Fine("it has been in use for less than two hours")
 
@@ -130,7 +130,7 @@ def _low(series: Series, limits: BurstLimits) -> list[bool]:
 
 
 def _gone(mean: Series, limits: BurstLimits) -> Shortage | None:
-    """Return credits that were gone for long on enough of the last seven days, or are gone since long ago; or None."""
+    """Return credits that were gone for long on enough of the last seven days, or have long been gone now; or None."""
     low = _low(mean, limits)
     points = Counter(points_ago * FIVE_MINUTES_S // DAY_S for points_ago, is_low in enumerate(low) if is_low)
     days = sum(count * FIVE_MINUTES_S >= limits.empty_minutes * MINUTE_S for count in points.values())

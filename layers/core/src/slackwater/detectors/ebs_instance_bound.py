@@ -117,7 +117,7 @@ def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
     each = {one.id: host.most(one.volume_type) or most for one in volumes}
     alone = [_lowered_alone(one, each[one.id], limits) for one in volumes]
     paid = {kind: [one for one in alone if kind.is_billed(one)] for kind in KINDS}
-    # A single volume keeps the IOPS that its throughput requires.
+    # A single volume is lowered already, and keeps the IOPS that its throughput requires.
     kinds = [kind for kind in KINDS if len(paid[kind]) > 1 and _are_beyond(paid[kind], kind, most, limits)]
     in_turns = "its volumes take turns: each needs what it pays for, but not at once"
     by_itself: Verdict = Fine(in_turns if kinds else "it can reach what its volumes pay for")

@@ -56,7 +56,7 @@ LOSES, NEVER_EMPTY = 0.01, 0.5
 """Shares of all credits. A week or a day that takes less than the first can repeat forever. If the lowest balance of a
 week is above the second, the next week cannot use up the credits."""
 APART: Final = 0.25  # if two dates differ by more than this share, the finding shows a range
-HEADROOM: Final = 1.2  # provision this times the busiest hour, because hourly averages hide shorter peaks
+HEADROOM: Final = 1.2  # provision the busiest hour times this, because hourly averages hide shorter peaks
 GONE, GOING = "gone", "going"  # part of stored fingerprints: never change them
 
 

@@ -44,7 +44,7 @@ from slackwater.rules.examples import Cases, Points
 
 IO_LIMIT = Metric("AWS/EFS", "PercentIOLimit", "Maximum", "percent")
 
-ROOM: Final = 1.5  # the size of a volume, times its data: it cannot shrink
+ROOM: Final = 1.5  # how many times as large as its data a volume is, because it cannot shrink
 OPTIONS: Final = ("more-workers", "efs-one-zone", "openzfs-sync", "ebs-gp3")  # of the estimate, least effort first
 MOST: Final = 0.5  # the share of points at half of the rate or more that must be in flat runs
 AT_REST, USUAL, REST_POINTS, BEGINS = 0.5, 1.5, 3, 2

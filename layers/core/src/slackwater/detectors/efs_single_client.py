@@ -108,7 +108,7 @@ def _by_day(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) 
 
 
 def _work(read: Series, written: Series, reads: Series, writes: Series) -> Work:
-    """Return the load on a volume. EBS splits operations, so it counts at most one more for each 256 KiB than EFS."""
+    """Return the load on a volume. EBS splits operations, so it counts at most one more than EFS for each 256 KiB."""
     moved, done = added((read, written)), added((reads, writes))
     split = moved.over(ebs.VOLUME_TYPES["gp3"].operation_bytes).plus(done)
     months = len(read) * FIVE_MINUTES_S / DAY_S / DAYS_PER_MONTH  # a missing point counts as zero

@@ -49,8 +49,8 @@ from slackwater.rules.series import grouped
 OPERATIONS = Metric("AWS/EFS", "MeteredIOBytes", "SampleCount", "operations")
 
 LESS_BELOW_GIB, MORE_ABOVE_GIB = 80, 125
-"""The GiB written a month for which Elastic surely costs less, or more, than 1 MiB/s provisioned. The price is that of
-100 GiB. A GiB read costs half (us-east-1; 103 GiB and 57 % in Tokyo; Amazon EFS pricing)."""
+"""The GiB written a month for which Elastic surely costs less, or more, than 1 MiB/s provisioned. That costs as much as
+100 GiB written. A GiB read costs half (us-east-1; 103 GiB and 57 % in Tokyo; Amazon EFS pricing)."""
 LATE: Final = 3  # how many of the newest five-minute points may be missing
 BUSY: Final = 0.25  # with less than this share of its limit in an hour, it was not at the limit for long
 AT_LIMIT: Final = "at its limit"  # part of stored fingerprints: never change it
@@ -127,7 +127,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
 def _decided_by_day(
     by_day: Series, limits: MismatchLimits, long_bytes: float, *, elastic: bool, free: bool
 ) -> Fine | Unknown | None:
-    """Return the verdict if the days decide; else None. `long_bytes` are the bytes of a day with long at the limit."""
+    """Return the verdict if the days decide; else None. A day that is long at the limit moves `long_bytes` or more."""
     recent = by_day.newest(limits.window_days)
     if not recent.present:
         return Unknown(f"MeteredIOBytes has no point in {limits.window_days} days")
@@ -140,14 +140,14 @@ def _decided_by_day(
 
 
 def _may_be_at_limit(by_hour: Series, limits: MismatchLimits, ceiling: float, long_bytes: float) -> bool:
-    """Return whether the busy hours of enough days moved as much as a day with long at the limit."""
+    """Return whether enough days moved at least `long_bytes` in their busy hours."""
     full = ceiling * HOUR_S  # a missing hour may have moved as much
     busy = [full if isnan(moved) else moved if moved >= BUSY * full else 0.0 for moved in by_hour.values]
     return sum(sum(busy[i : i + 24]) >= long_bytes for i in range(0, len(busy), 24)) >= limits.at_limit_days
 
 
 def _is_calm(by_hour: Demand, limits: MismatchLimits) -> bool:
-    """Return whether bursting carries each hour even within one minute, and that is less than was permitted."""
+    """Return whether bursting carries it even if each hour moved in one minute, at less than the permitted rate."""
     permitted = min(by_hour.permitted.present) * limits.at_limit_percent / 100
     burst = formulas.metered_ceiling("bursting", by_hour.file_system)
     calm = max(by_hour.metered.present) / MINUTE_S * limits.times <= min(permitted, burst)
@@ -155,7 +155,7 @@ def _is_calm(by_hour: Demand, limits: MismatchLimits) -> bool:
 
 
 def _at_limit_s(demand: Demand, limits: MismatchLimits, ceiling: float, *, paid: bool) -> list[int] | None:
-    """Return the seconds at its limit of each day with long at the limit; None if there are too few such days."""
+    """Return the seconds at the limit on each day with enough of them; None if it was at the limit too rarely."""
     period_s, day = demand.metered.period_s, DAY_S // demand.metered.period_s
     at_limit = demand.at_limit(limits.at_limit_percent / 100, ceiling * limits.at_limit_percent / 100)
     window, newest = at_limit[-limits.window_days * day :], at_limit[-limits.now_at_provisioned_hours * day // 24 :]

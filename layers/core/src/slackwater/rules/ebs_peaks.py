@@ -30,7 +30,7 @@ from slackwater.rules.series import bridged, greatest, grouped, hole_words
 IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "0 or 1")
 THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", "Maximum", "0 or 1")
 QUEUED: Final = 0.95  # one request, less the error of the measurement
-# On Nitro, the queue of the busiest minute; on Xen, which has no maxima, the mean of five minutes.
+# On Nitro, the longest queue of a minute; on Xen, which has no maxima, the mean of five minutes.
 QUEUE: Final = [Metric("AWS/EBS", "VolumeQueueLength", statistic, "requests") for statistic in ("Maximum", "Average")]
 
 CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)  # shorter periods to read if the days do not decide

@@ -246,7 +246,7 @@ class Watch:
 
     @property
     def warnings(self) -> Warnings:
-        """The warnings to the owner, with their deliveries."""
+        """The tracker of the warnings to the owner."""
         return Warnings(cases=self.cases, watchers=self.watchers, news=self.news)
 
     def _used(self, cleanup: Cleanup, policy: Policy) -> str | None:
