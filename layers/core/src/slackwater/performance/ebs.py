@@ -270,8 +270,9 @@ def transfer(size_bytes: float, io_bytes: float, volume: VolumeLimits, instance:
 
 
 def _phases(left: float, operation_bytes: float, volume: VolumeLimits, instance: InstanceLimits) -> Iterator[Phase]:
-    """Yield a phase for each event that ends one: the instance's half hour ends, the volume's bucket is empty, or
-    everything is transferred. An instance's limit only falls, so credits that the volume earns later are not needed.
+    """Yield the phases. A phase ends when the instance's half hour ends, the bucket is empty, or nothing is left.
+
+    An instance's limit only falls. So credits that the volume earns afterwards are not needed.
     """
     burst_s, balance = float(INSTANCE_BURST_S), 1.0 if volume.credits else 0.0
     while True:

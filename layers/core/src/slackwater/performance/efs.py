@@ -1,8 +1,7 @@
 """EFS: how fast a file system can be, its burst credits, and what AWS bills for it.
 
-Sources: Amazon EFS User Guide, "Amazon EFS performance", "Amazon EFS quotas" and "Metering"; Amazon EFS pricing. This
-module is for the General Purpose performance mode. `standard_bytes` are the bytes in Standard, the only class that
-earns throughput.
+Sources: Amazon EFS User Guide, "Amazon EFS performance", "Amazon EFS quotas" and "Metering"; Amazon EFS pricing. All
+values are for the General Purpose performance mode. `standard_bytes` are in Standard, which alone earns throughput.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,9 +21,9 @@ type EfsMode = Literal["bursting", "provisioned", "elastic"]
 EARNED_BYTES_PER_S_PER_GIB: Final = 50 * KIB
 """The burst credits a second that each GiB in Standard earns ("Amazon EFS performance", "Bursting throughput")."""
 LEAST_BYTES_PER_S: Final = MIB  # metered; AWS does not say whether credits are also earned at this rate
-BURST_BYTES_PER_S: Final = 100 * MIB  # metered; for a file system below 1 TiB, or for each TiB above
+BURST_BYTES_PER_S: Final = 100 * MIB  # metered, up to 1 TiB; a larger file system has it for each TiB
 CREDITS_BYTES: Final = 2_308_974_418_330
-"""2.1 TiB: the credits of a new file system, and the most that it can save below 1 TiB, or for each TiB above."""
+"""2.1 TiB: the credits of a new file system, and the most that it can save up to 1 TiB; above, for each TiB."""
 READ_DISCOUNT: Final = 3
 """A byte read is metered as a third of a byte written. Elastic throughput bills both in full."""
 

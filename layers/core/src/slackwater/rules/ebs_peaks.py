@@ -163,9 +163,9 @@ class Look:
         return max(self.together.present, default=0)
 
     def days_at(self, rate: float, queue: Series, *, unknown: bool = False) -> int:
-        """Return on how many days, by five minutes, it had this rate while requests waited. If `unknown`, a missing
-        queue counts as waiting. A volume at its limit always has a request (Little's law). A program that chooses the
-        same rate leaves pauses.
+        """Return how many days have this rate and waiting requests. If `unknown`, a missing queue counts as waiting.
+
+        A volume at its limit always has a request (Little's law). A program that chooses the same rate leaves pauses.
         """
         pairs = zip(self._at_least.values, queue.values, strict=True)
         at_limit = [have >= rate and (length >= QUEUED or (unknown and isnan(length))) for have, length in pairs]
