@@ -23,7 +23,7 @@ class WholeSnapshot:
 
     @property
     def gaps(self) -> Sequence[Gap]:
-        """Wait for the kinds that are still being read, and return all failed calls."""
+        """All failed calls. Reading it waits for the kinds that are still being read."""
         return [*self.known_errors, *self.full_fleet.late_gaps()]
 
     @property
