@@ -58,9 +58,9 @@ class BurstLimits(Limits):
 
 
 class Shortage(NamedTuple):
-    """Credits are gone often, gone now, or gone soon: `hours` is how long they were gone, or until they will be.
+    """Credits that are gone often, now or soon. `hours` is how long they were gone, or how long they will last.
 
-    `uncertainty` is why they may last longer. `ahead` is what is left by the hour, from the newest known one on.
+    `uncertainty` is why they may last longer. `ahead` is the projected balance by the hour, after the newest point.
     """
 
     kind: Literal["often", "now", "soon"]
@@ -83,7 +83,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     kind = unless_decided(ebs.carrier(volume, seen))
     attached = ebs.attached_at(volume)
     instances = (seen.fleet.get(Instance, one.instance_id) for one in volume.attachments)
-    started = max([attached, *(instance.launched_at for instance in instances if instance)])  # silence before is a stop
+    started = max([attached, *(instance.launched_at for instance in instances if instance)])  # before, it was stopped
     if seen.is_younger(started, hours=2):
         return Fine("it has been in use for less than two hours")
 
@@ -116,7 +116,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
 
 
 def _in_use(balance: Series, done: Sequence[Series]) -> Series:
-    """The balance, 100 instead of missing in hours without an operation: EBS publishes it only while there is I/O."""
+    """Return the balance, with 100 instead of missing in hours without I/O, when EBS does not publish it."""
     both = zip(*(one.between(balance.start_s, balance.end_s).values for one in done), strict=True)
     quiet = (sum(row) == 0 for row in both)  # False for a missing point
     known = [100.0 if isnan(left) and idle else left for left, idle in zip(balance.values, quiet, strict=True)]
@@ -124,13 +124,13 @@ def _in_use(balance: Series, done: Sequence[Series]) -> Series:
 
 
 def _low(series: Series, limits: BurstLimits) -> list[bool]:
-    """Whether credits were gone, back from now through seven days. Short gaps are filled; longer ones are not low."""
+    """Return for each point of seven days, newest first, whether credits were gone. Longer gaps count as not gone."""
     points = A_WEEK * HOUR_S // series.period_s
     return [value < limits.empty_percent for value in reversed(filled(series).values[-points:])]
 
 
 def _gone(mean: Series, limits: BurstLimits) -> Shortage | None:
-    """Credits that were gone for long on enough of the last seven days, or have been for long and still are."""
+    """Return credits that were gone for long on enough of the last seven days, or have long been gone now; or None."""
     low = _low(mean, limits)
     points = Counter(points_ago * FIVE_MINUTES_S // DAY_S for points_ago, is_low in enumerate(low) if is_low)
     days = sum(count * FIVE_MINUTES_S >= limits.empty_minutes * MINUTE_S for count in points.values())
@@ -143,7 +143,7 @@ def _gone(mean: Series, limits: BurstLimits) -> Shortage | None:
 
 
 def _draining(least: Series, limits: BurstLimits) -> Shortage | None:
-    """Credits that are gone within a day if they fall as much as they did from day to day at least.
+    """Return credits that are gone within a day if they fall by the least fall of the last two days; or None.
 
     Both the same hour and the lowest of the day must have fallen, on two days. The newest points may be late.
     """
@@ -166,7 +166,7 @@ def _draining(least: Series, limits: BurstLimits) -> Shortage | None:
 
 
 def _falling(least: Series, limits: BurstLimits) -> Shortage | None:
-    """Credits that fell every hour for long, below those of a day ago, and are gone within a day at that rate."""
+    """Return credits that fell every hour for long, are lower than a day ago, and are gone within a day; or None."""
     known = [(hour, value) for hour, value in enumerate(least.values, 1) if not isnan(value)]
     end, last = known[-1]
     values = filled(least).values
@@ -182,7 +182,7 @@ def _falling(least: Series, limits: BurstLimits) -> Shortage | None:
 
 
 def _is_weekly(values: Sequence[float], end: int, limits: BurstLimits) -> bool:
-    """Whether it was as low a week ago, and came back. False if that is unknown."""
+    """Return whether the balance was as low a week ago, so that it recovers each week; False if that is unknown."""
     return end > A_WEEK and values[end - 1 - A_WEEK] <= values[end - 1] + limits.fall_percent
 
 
@@ -221,9 +221,9 @@ def _words(volume: Volume, allowance: formulas.Allowance) -> str:
 def _options(
     volume: Volume, has: formulas.VolumeLimits, busiest_mib_s: float | None, limits: BurstLimits
 ) -> tuple[Advice, ...]:
-    """All that it has with credits, and less throughput if its busiest minute was far below that.
+    """Recommend all the performance that it has with credits, and less throughput if its busiest minute used far less.
 
-    `busiest_mib_s` is None if that minute says nothing: without credits it did no more than it could.
+    `busiest_mib_s` is None if the busiest minute proves nothing, because without credits the volume was limited.
     """
     needed = most = has.burst.mib_s
     if busiest_mib_s is not None:
@@ -244,7 +244,7 @@ def _gp3(volume: Volume, to: formulas.Gp3) -> Advice:
 
 
 def _disk(volume: Volume, size_gib: int, what: str) -> Advice:
-    """An st1 volume of its size or larger."""
+    """Recommend an st1 volume of the same size or larger."""
     to = replace(volume, volume_type="st1", size_gib=size_gib, iops=None, throughput_mib_s=None)
     summary = f"st1 of {size_gib:,} GiB, {what}."
     if size_gib > volume.size_gib:
@@ -256,24 +256,24 @@ FULL: Final = [100.0] * A_DAY
 
 
 def dip(low: float, hours: int) -> list[float]:
-    """A day at `low` for some hours, and full again at its end."""
+    """Return a day at `low` for some hours that is full again at its end."""
     return [100.0] * 6 + [low] * hours + [100.0] * (18 - hours)
 
 
 def down(start: float, end: float) -> list[float]:
-    """A day of an even fall."""
+    """Return a day of an even fall."""
     return [start + (end - start) * hour / A_DAY for hour in range(1, A_DAY + 1)]
 
 
 def balance(*days: Points) -> Metrics:
-    """Days by the hour, the last of which ends now, and full before. The volume moves 80 MiB/s."""
+    """Return days by the hour, the last of which ends now, and a full balance before. The volume moves 80 MiB/s."""
     hours = [*FULL * (8 - len(days)), *chain.from_iterable(days)]
     by_five_minutes = [level for level in hours for _ in range(12)]
     return {(BALANCE, HOUR_S): hours, (MEAN, FIVE_MINUTES_S): by_five_minutes, **peaks(read_mib_s=40, written_mib_s=40)}
 
 
 def by_five_minutes(*runs: tuple[float | None, int]) -> Metrics:
-    """Runs of a level and its number of points."""
+    """Return runs, each of a level and its number of points."""
     return {(MEAN, FIVE_MINUTES_S): [level for level, points in runs for _ in range(points)]}
 
 

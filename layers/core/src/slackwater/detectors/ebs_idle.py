@@ -38,7 +38,7 @@ from slackwater.rules.series import hole_words, whole_days
 
 READ, WRITTEN = READS.total, WRITES.total
 SAMPLES = Metric("AWS/EBS", "VolumeWriteOps", "SampleCount", "points")
-"""How many points CloudWatch has of a day (on Nitro). A day with fewer than the fullest lacks data."""
+"""How many points CloudWatch has for a day (on Nitro). A day with fewer points than the fullest day lacks data."""
 
 STEPS: Final = (
     "Ask the owner. Unmount it, remove it from the file system table, detach it and wait a week. Then take a snapshot,"
@@ -110,13 +110,13 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
 
 
 def _used(series: Sequence[Series], limits: IdleLimits) -> bool:
-    """Whether it did more than an idle volume, on the recorded days and today together."""
+    """Return whether it did more than an idle volume, on the recorded days and today together."""
     watched = min(len(one.present) for one in series)
     return sum(sum(one.present) for one in series) >= limits.operations_per_day * max(1, watched)
 
 
 def _partial(samples: Series, operations: Series, seen: Seen, since: datetime) -> tuple[int, int]:
-    """The finished days with operations since then that have fewer points than the fullest, and how many there are."""
+    """Return how many finished days with operations have fewer points than the fullest, and how many there are."""
     counts, known = (seen.finished(one, since) for one in (samples, operations))
     return whole_days(known, counts).missing - known.missing, len(known) - known.missing
 
@@ -134,7 +134,7 @@ NEW = dict.fromkeys((READ, WRITTEN), [0.0] * 22)
 
 
 def wrote(days_ago: int | range, operations: float | None) -> Metrics:
-    """Zeros, except for so many writes a day."""
+    """Return zeros, except for this many writes on these days."""
     return {WRITTEN: days(0.0, {days_ago: operations})}
 
 

@@ -36,7 +36,7 @@ from slackwater.rules.examples import Cases, peaks
 from slackwater.rules.series import baseline_and_burst
 
 WEIGHTED: Final = 1.25
-"""The most that a weighting for EBS adds (Amazon EBS User Guide, "Configurable instance bandwidth weighting")."""
+"""The largest factor of a weighting for EBS (Amazon EBS User Guide, "Configurable instance bandwidth weighting")."""
 
 
 class BoundLimits(Limits):
@@ -53,23 +53,23 @@ class Kind:
     measure: Measure
 
     def of(self, volume: Volume) -> int:
-        """How much of it a volume is set to."""
+        """Return how much of it a volume is set to."""
         return (volume.iops if self is IOPS else volume.throughput_mib_s) or 0
 
     def lowered(self, volume: Volume, to: float) -> Volume:
-        """The same volume with at most so much of it."""
+        """Return the same volume with at most this much of it."""
         value = min(ceil(to), self.of(volume))
         return replace(volume, iops=value) if self is IOPS else replace(volume, throughput_mib_s=value)
 
     def least(self, volume: Volume, most: Allowance) -> int:
-        """What a volume keeps: what is included, and the IOPS that its reachable throughput requires."""
+        """Return what a volume keeps: the included amount, or the IOPS that its reachable throughput requires."""
         if self is THROUGHPUT:
             return formulas.GP3_INCLUDED_MIB_S
         included = formulas.included_mib_s(volume.volume_type, IOPS.of(volume))
         return formulas.least_iops(volume.volume_type, volume.throughput_mib_s or min(included, most.mib_s))
 
     def is_billed(self, volume: Volume) -> bool:
-        """Whether AWS bills some of it."""
+        """Return whether AWS bills any of it."""
         free = formulas.GP3_INCLUDED_IOPS if self is IOPS else formulas.GP3_INCLUDED_MIB_S
         return self.of(volume) > (free if volume.volume_type == "gp3" else 0)
 
@@ -79,9 +79,9 @@ THROUGHPUT: Final = Kind(ebs_peaks.BYTES)
 KINDS: Final = (THROUGHPUT, IOPS)  # throughput first: it decides how few IOPS are enough
 
 type Looks = Mapping[tuple[Kind, str], Look]
-"""The busiest minutes by kind and volume."""
+"""The busiest minutes by kind and volume id."""
 type Pair = tuple[Volume, Volume]
-"""A volume as it is, and as proposed."""
+"""A volume as it is now, and as proposed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,12 @@ class Host:
     type_: InstanceType
 
     def most(self, volume_type: str) -> Allowance | None:
-        """The most that it can reach with volumes of a type. None if EC2 does not publish it."""
+        """Return the most that it can reach with volumes of a type; None if EC2 does not publish it."""
         limits = formulas.instance_limits(self.type_, volume_type)
         return None if limits is None else self.weighted(limits.burst)
 
     def weighted(self, allowance: Allowance) -> Allowance:
-        """Its bandwidth weighting may change bytes, not IOPS."""
+        """Return the allowance with the bandwidth weighting, which changes bytes but not IOPS."""
         weight = 1 if self.instance.bandwidth_weighting in {"default", "vpc-1"} else WEIGHTED
         return replace(allowance, bytes_per_s=allowance.bytes_per_s * weight)
 
@@ -117,7 +117,7 @@ def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
     each = {one.id: host.most(one.volume_type) or most for one in volumes}
     alone = [_lowered_alone(one, each[one.id], limits) for one in volumes]
     paid = {kind: [one for one in alone if kind.is_billed(one)] for kind in KINDS}
-    # One alone keeps what its throughput requires.
+    # A single volume is lowered already, and keeps the IOPS that its throughput requires.
     kinds = [kind for kind in KINDS if len(paid[kind]) > 1 and _are_beyond(paid[kind], kind, most, limits)]
     in_turns = "its volumes take turns: each needs what it pays for, but not at once"
     by_itself: Verdict = Fine(in_turns if kinds else "it can reach what its volumes pay for")
@@ -139,18 +139,18 @@ def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
 
 
 def _is_provisioned(volume: Volume) -> bool:
-    """Whether a volume pays for more than its size, and has one instance only."""
+    """Return whether AWS bills a volume for more than its size, and at most one instance has it."""
     is_one = len(volume.attachments) < 2 and volume.volume_type in {"gp3", "io1", "io2"}
     return is_one and any(kind.is_billed(volume) for kind in KINDS)
 
 
 def _are_beyond(volumes: Sequence[Volume], kind: Kind, most: Allowance, limits: BoundLimits) -> bool:
-    """Whether volumes together have far more than the instance reaches."""
+    """Return whether volumes together have far more than the instance reaches."""
     return sum(map(kind.of, volumes)) > most.of(kind.measure.unit) * (1 + limits.beyond_percent / 100)
 
 
 def _lowered_alone(volume: Volume, most: Allowance, limits: BoundLimits) -> Volume:
-    """One volume, with no more than the instance reaches while all others rest."""
+    """Return one volume with no more than the instance reaches while all other volumes are idle."""
     for kind in KINDS:
         if _are_beyond([volume], kind, most, limits):
             volume = kind.lowered(volume, max(kind.least(volume, most), most.of(kind.measure.unit)))
@@ -158,10 +158,10 @@ def _lowered_alone(volume: Volume, most: Allowance, limits: BoundLimits) -> Volu
 
 
 def _shared(volumes: list[Volume], kind: Kind, most: Allowance, looks: Looks, limits: BoundLimits) -> list[Volume]:
-    """Several volumes, with no more than the instance reaches with all of them at once.
+    """Return several volumes with no more than the instance reaches with all of them at once.
 
     Each keeps its busiest minute. The rest is shared in proportion to what else they have. If their busiest minutes
-    together exceed the instance, they take turns and stay as they are.
+    together exceed the instance's maximum, they must run at different times, and stay as they are.
     """
     has, busy, keeps = {one.id: kind.of(one) for one in volumes if kind.is_billed(one)}, 0, dict[str, int]()
     for one in (one for one in volumes if one.id in has):
@@ -176,12 +176,12 @@ def _shared(volumes: list[Volume], kind: Kind, most: Allowance, looks: Looks, li
 
 
 def _words(volume: Volume) -> str:
-    """`4,000 IOPS and 567 MiB/s`."""
+    """Return `4,000 IOPS and 567 MiB/s`."""
     return " and ".join(f"{kind.of(volume):,} {kind.measure.unit}" for kind in (IOPS, THROUGHPUT) if kind.of(volume))
 
 
 def _flag(host: Host, pairs: Sequence[Pair], most: Mapping[str, Allowance], seen: Seen, looks: Looks) -> Flagged:
-    """`most` is by volume. `looks` is empty if the configuration is enough."""
+    """Flag the host. `most` is by volume id. `looks` is empty if the configuration alone decides."""
     before, changed = [was for was, _ in pairs], [(was, will) for was, will in pairs if was != will]
     volumes = [was for was, _ in changed]
     saved = {kind: sum(kind.of(was) - kind.of(will) for was, will in changed) for kind in KINDS}
@@ -217,7 +217,7 @@ def _flag(host: Host, pairs: Sequence[Pair], most: Mapping[str, Allowance], seen
 
 
 def _chart(kind: Kind, volumes: Sequence[Volume], looks: Looks, host: Host) -> Evidence:
-    """The busiest minutes of each day, as if they came at once."""
+    """Return evidence: the sum of the volumes' busiest minutes of each day."""
     billed = [one for one in volumes if (kind, one.id) in looks]
     together = ebs_peaks.added([looks[kind, one.id].by_day for one in billed])
     limits = formulas.instance_limits(host.type_, "gp3") or formulas.UNBOUND
@@ -257,13 +257,13 @@ TYPES = (
 
 
 def volume(name: str, iops: int = 3_000, mib_s: int | None = 125, type_: str = "gp3") -> Volume:
-    """A volume of the worker."""
+    """Return a volume of the worker."""
     made = examples.volume(WORKER, id=f"vol-{name}", tags={"Name": name}, iops=iops, volume_type=type_)
     return replace(made, throughput_mib_s=mib_s)
 
 
 def on(*volumes: Volume) -> tuple[Record, ...]:
-    """These volumes, and all types."""
+    """Return these volumes and all types."""
     return (*TYPES, *volumes)
 
 

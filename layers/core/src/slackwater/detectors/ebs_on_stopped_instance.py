@@ -85,14 +85,14 @@ def _flag(volume: Volume, instances: Sequence[Instance], since: datetime, seen: 
             Evidence("Size", volume.size_gib, "GiB"),
         ),
         advice=(*(data if is_data else ()), *((_image(volume, instances[0]),) if len(instances) == 1 else ())),
-        # An instance that was started and stopped again is another finding.
+        # If an instance was started and stopped again, that is another finding.
         fingerprint_inputs=(volume.volume_type, volume.size_gib, *(one.id for one in instances), f"{since:%Y-%m-%d}"),
         caveats=(*advice.protection(volume), *ebs.managed_instances(instances), *(() if is_data else (hibernated,))),
     )
 
 
 def _image(volume: Volume, instance: Instance) -> Advice:
-    """The whole machine, priced for this volume only. The other volumes have findings of their own."""
+    """Recommend an image of the whole machine, priced for this volume only: other volumes have their own findings."""
     return Advice(
         action="image-and-terminate",
         summary=(

@@ -36,8 +36,8 @@ from slackwater.rules import ebs, ebs_peaks, examples
 from slackwater.rules.ebs_peaks import BYTES, READ_BYTES, READS, WRITES, WRITTEN_BYTES, Look
 from slackwater.rules.examples import ON_NITRO, ON_XEN, Cases, Metrics, days, days_ago, in_turns, peaks
 
-GONE_PERCENT: Final = 1  # a lower balance was empty for a moment
-AT_LIMIT: Final = 0.95  # of the most that the type can do: a magnetic volume is at its limit in such a minute
+GONE_PERCENT: Final = 1  # with a lower balance, the bucket was empty for a moment
+AT_LIMIT: Final = 0.95  # the share of the type's maximum at which a magnetic volume counts as at its limit
 
 
 class OutdatedTypeLimits(ebs_peaks.PeakLimits):
@@ -62,12 +62,12 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
 
     now = formulas.volume_limits(type_, volume.size_gib, volume.iops if type_ == "io1" else None)
     had = formulas.Allowance(now.burst.rate(now.largest_operation_bytes), now.burst.iops)
-    needs_iops = had.iops > formulas.GP3_INCLUDED_IOPS  # every gp3 volume has the included ones
+    needs_iops = had.iops > formulas.GP3_INCLUDED_IOPS  # every gp3 volume has the included IOPS
     looks = [look, replace(look, measure=ebs_peaks.CONSUMED)] if needs_iops else [look]
     _read(looks)
     kept = 1 + limits.headroom_percent / 100
     free = (formulas.GP3_INCLUDED_MIB_S, formulas.GP3_INCLUDED_IOPS)
-    looks = [  # read and write peaks may be hours apart: look closer if that changes the price
+    looks = [  # read and write peaks may be hours apart: read hours if that changes the price
         look.by(HOUR_S) if look.most * kept > included and look.least * kept < most else look
         for look, included, most in zip(looks, free, (had.mib_s, had.iops), strict=False)
     ]
@@ -85,7 +85,7 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
 
 
 def _is_open(looks: Sequence[Look], had: formulas.Allowance) -> bool:
-    """Whether gp3 costs less than gp2 in the best case within what is known, but not in the worst."""
+    """Return whether gp3 costs less than gp2 at the lower bounds of the peaks, but not at the upper bounds."""
     volume = looks[0].volume
     worst, best = (_setting(looks, had, most=most) for most in (True, False))
     cheaper = [formulas.costs_less_than_gp2(volume.size_gib, one) for one in (worst, best) if one]
@@ -93,7 +93,7 @@ def _is_open(looks: Sequence[Look], had: formulas.Allowance) -> bool:
 
 
 def _setting(looks: Sequence[Look], had: formulas.Allowance, *, most: bool = True) -> formulas.Gp3 | None:
-    """What the busiest minute needs with headroom, at most what the volume had."""
+    """Return the gp3 settings for the busiest minute with headroom, at most what the volume had; None if impossible."""
     volume, percent = looks[0].volume, looks[0].limits.headroom_percent
     peaks = [formulas.with_headroom(look.most if most else look.least, percent) for look in looks]
     mib_s, iops = [*peaks, 0][:2]
@@ -101,14 +101,14 @@ def _setting(looks: Sequence[Look], had: formulas.Allowance, *, most: bool = Tru
 
 
 def _read(looks: Sequence[Look], *besides: Need) -> None:
-    """Read the metrics of all, and `besides`. Stop the judgement if the metrics do not count."""
+    """Read the metrics of all looks, and `besides`. Stop the judgement if the metrics are incomplete."""
     looks[0].seen.read(*(need for look in looks for need in look.needs), *besides)
     for look in looks:
         unless_decided(look.unknown)
 
 
 def _limited(look: Look, checks: Sequence[Need], credits_left: Sequence[Series]) -> str:
-    """Why it may have wanted more than it got. Empty if it did not."""
+    """Return why the load may have needed more than the volume gave; empty if it did not."""
     if ebs_peaks.raised(checks, look.seen):
         return "reached its limit"
     for series in credits_left:
@@ -168,7 +168,7 @@ def _to_gp3(volume: Volume, to: formulas.Gp3, action: str, why: str) -> Advice:
 
 
 def _shared(volume: Volume) -> Verdict:
-    """io1 on several instances: gp3 is impossible, and io2 costs the same up to 32,000 IOPS."""
+    """Judge io1 on several instances: gp3 is impossible, and io2 costs the same up to 32,000 IOPS."""
     iops, same = volume.iops or 0, formulas.IO2_TIER_IOPS[0]
     if iops <= same:
         return Fine(f"gp3 has no Multi-Attach, and io2 costs the same up to {same:,} IOPS")
@@ -191,7 +191,7 @@ def _shared(volume: Volume) -> Verdict:
 
 
 def _magnetic(look: Look, limits: OutdatedTypeLimits) -> Verdict:
-    """gp3 is many times faster and costs more per GiB: flag a volume that was at its limit."""
+    """Judge a magnetic volume. gp3 is many times faster and costs more per GiB, so flag one that was at its limit."""
     most = formulas.most_of(look.volume)
     looks = [replace(look, measure=measure) for measure in (ebs_peaks.OPERATIONS, BYTES)]
     _read(looks)
@@ -201,7 +201,7 @@ def _magnetic(look: Look, limits: OutdatedTypeLimits) -> Verdict:
     queue = ebs.needs(look.volume, FIVE_MINUTES_S, limits.window_days, ebs_peaks.QUEUE[look.xen]) if near else []
     _read(near or looks, *sums, *queue)
     by_day = [look.seen.finished(series, series.start) for series in look.seen.read(*sums)]
-    # A missing day counts as one without requests: then gp3 saves the least.
+    # A missing day counts as a day without requests, which makes the saving of gp3 the lowest.
     millions = sum(sum(series.present) for series in by_day) / len(by_day[0]) / 24 * HOURS_PER_MONTH / 1e6
     for one in near:
         top, (length,) = most.of(one.measure.unit), look.seen.read(*queue)
@@ -231,7 +231,7 @@ def _flag_magnetic(look: Look, top: float, millions: float, summary: str) -> Fla
             Evidence("I/O requests a month", round(millions, 1), "million requests"),
             look.evidence(top, Line("Magnetic at most", top)),
         ),
-        # EBS may not change it back to magnetic: a person decides.
+        # EBS may not allow a change back to magnetic, so a person decides.
         advice=(replace(change, changes=changes, setting=None),),
         fingerprint_inputs=("standard",),
         caveats=("The saving assumes as many I/O requests as in the window. AWS may bill large ones several times.",),
@@ -239,14 +239,14 @@ def _flag_magnetic(look: Look, top: float, millions: float, summary: str) -> Fla
 
 
 def reading(mib_s: float, iops: float) -> Metrics:
-    """Reads only, all day."""
+    """Return reads only, all day."""
     rates = {"read_mib_s": mib_s, "written_mib_s": 0, "reads": iops, "writes": 0}
     unraised = dict.fromkeys((ebs_peaks.THROUGHPUT_EXCEEDED, ebs_peaks.IOPS_EXCEEDED), 0.0)
     return {**peaks(**rates), **peaks(range(288), **rates), **unraised}
 
 
 def operations(reads: float, writes: float, points: range, write_points: range | None = None) -> Metrics:
-    """Operations of 16 KiB, in these five minutes of each day."""
+    """Return operations of 16 KiB in these five-minute points of each day."""
     mib_s = {"read_mib_s": reads * 16 / 1024, "written_mib_s": writes * 16 / 1024}
     return in_turns(points, write_points or points, reads=reads, writes=writes, **mib_s)
 

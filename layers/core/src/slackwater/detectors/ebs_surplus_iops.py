@@ -61,9 +61,9 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
 
 
 def _consumed(look: Look, ceiling: float, checks: tuple[Need, ...]) -> Look | Fine:
-    """The operations as EBS counts them on io1 and io2. Fine if they reached the ceiling.
+    """Return the operations as EBS counts them on io1 and io2; Fine if they reached the ceiling.
 
-    Reads the cheapest metrics first: operations by the day, then bytes by the day and operations of the last days.
+    Read the cheapest metrics first: daily operations, then daily bytes and the operations of the last days.
     """
     unless_decided(ebs_peaks.above(look, ceiling))
     recently, consumed = look.recently(ceiling), replace(look, measure=ebs_peaks.CONSUMED)
@@ -74,7 +74,7 @@ def _consumed(look: Look, ceiling: float, checks: tuple[Need, ...]) -> Look | Fi
 
 
 def _no_fewer(type_: str, iops: int) -> str:
-    """Why the IOPS cannot be lower."""
+    """Return why the IOPS cannot be lower."""
     if type_ != "gp3":
         return f"it has the fewest IOPS that {type_} allows"
     return "it has only the included IOPS" if iops <= formulas.GP3_INCLUDED_IOPS else "its throughput requires its IOPS"
@@ -127,13 +127,13 @@ def _flag(iops: int, target: int, look: Look, moved: float, *, checked: bool) ->
 
 
 def by_minute(reads: float, writes: float, kib: float = 0) -> Metrics:
-    """The same busiest minute every day: operations a second, and the size of each if bytes matter."""
+    """Return the same busiest minute every day: operations a second, and the size of each if bytes matter."""
     mib_s = {"read_mib_s": reads * kib / 1024, "written_mib_s": writes * kib / 1024} if kib else {}
     return peaks(reads=reads, writes=writes, **mib_s)
 
 
 def closer(metrics: Metrics) -> Metrics:
-    """The same by five minutes too."""
+    """Return the same metrics, by five minutes too."""
     return {**metrics, **{(metric, FIVE_MINUTES_S): value for metric, value in metrics.items()}}
 
 
@@ -180,7 +180,7 @@ DETECTOR = Detector(
         bare("no metrics at all", Unknown, "14 of the last 14 days"),
         io2("operations of 256 KiB, counted once", Flagged, "at most 6,000 used", metrics=by_minute(3_000, 0, 256)),
         io2("100 IOPS on io2", Fine, "fewest IOPS that io2", metrics=dict.fromkeys(io2.metrics), iops=100),
-        # Twice as many: CloudWatch's maximum may be that of one instance.
+        # Counts twice, because CloudWatch's maximum may be that of one instance.
         io2("on two instances, without exceeded checks", Flagged, "at most 3,094 used", metrics=UNCHECKED, **SHARED),
         bare("on a Xen instance, by five-minute means", Flagged, "at most 600 used", records=ON_XEN, metrics=MEANS),
         bare("on a Xen instance without points", Unknown, "five-minute points", records=ON_XEN),

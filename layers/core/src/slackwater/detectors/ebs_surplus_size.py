@@ -39,12 +39,12 @@ from slackwater.rules.advice import caveats
 from slackwater.rules.examples import Cases, days, days_ago
 from slackwater.rules.series import greatest, hole_words
 
-FILE_SYSTEMS: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "reiserfs"})  # on one device
+FILE_SYSTEMS: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "reiserfs"})  # these use one device
 NETWORKED: Final = frozenset({"cifs", "lustre", "nfs", "nfs4", "smb3"})
 ELSEWHERE: Final = NETWORKED | {"devtmpfs", "efivarfs", "iso9660", "overlay", "ramfs", "squashfs", "tmpfs"}
-"""File systems on no disk, or on a read-only one: memory, network, stacked, packed. Others may span several disks."""
+"""File systems on no disk or a read-only one: memory, network, overlay, packed. Others may span several disks."""
 DISK: Final = re.compile(r"(?P<disk>nvme\d+n\d+|(?:xv|s|h)d[a-z]+)(?:p?\d+)?")
-"""A device that names its disk, and the partition: `nvme0n1p1`, `xvdf`. `dm-0`, `mapper/data` and `md0` do not."""
+"""Matches a device that names its disk: `nvme0n1p1`, `xvdf`. The names `dm-0`, `mapper/data` and `md0` do not."""
 WEEK: Final = 7
 
 
@@ -88,10 +88,10 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
 
 
 class Use(NamedTuple):
-    """How full a volume is: by day (with and without today) and at most, in percent, and by how much that rises.
+    """How full a volume is: by day (with and without today) and at most, in percent, and how much that rises.
 
-    `rise` is between the medians of the first and the last week: no single day decides. `later` is that of the next
-    `growth_days` at the same pace. `growth` is at most twice that at the pace of the last week.
+    `rise` is between the medians of the first and the last week, so no single day decides. `later` is the rise in the
+    next `growth_days` at the same rate. `growth` is `later`, but at most twice the rise at the last week's rate.
     """
 
     fullest: Series
@@ -140,7 +140,7 @@ def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric]
 
 
 def _exempt(volume: Volume, limits: SurplusSizeLimits) -> Fine | None:
-    """The verdict on a volume that is not judged, whatever is on it."""
+    """Return the verdict on a volume that is not judged whatever is on it; None if it is judged."""
     if not volume.attachments:
         return Fine("it is not attached")
     if len(volume.attachments) > 1:
@@ -156,7 +156,7 @@ def _need(disk: DiskMetric, limits: SurplusSizeLimits) -> Need:
 
 
 def _disks(volume: Volume, fleet: Fleet) -> Sequence[DiskMetric] | Fine | Unknown:
-    """The metrics that name the volume, or all that must be of the instance's only data volume. The verdict if none."""
+    """Return the metrics that name the volume or must be of the instance's only data volume; the verdict if none do."""
     instance_id = volume.attachments[0].instance_id
     disks = fleet.disks_of(instance_id)
     named = [disk for disk in disks if disk.volume_id == volume.id]
@@ -169,7 +169,7 @@ def _disks(volume: Volume, fleet: Fleet) -> Sequence[DiskMetric] | Fine | Unknow
 
 
 def _on_data_disks(disks: Sequence[DiskMetric]) -> list[DiskMetric] | Fine:
-    """The file systems on disks that the instance does not boot from. Fine if one may be on any disk."""
+    """Return the file systems on disks that the instance does not boot from; Fine if one may be on any disk."""
     system = [_disk_name(disk) for disk in disks if _is_system(disk)]
     root = {name for name in system if name} or {"nvme0n1", "xvda", "sda"}
     data = []
@@ -192,15 +192,15 @@ def _is_system(disk: DiskMetric) -> bool:
 
 
 def _disk_name(disk: DiskMetric) -> str | None:
-    """The disk of its device, without the partition."""
+    """Return the disk of its device, without the partition; None if the device does not name its disk."""
     found = DISK.fullmatch(dict(disk.dimensions).get("device", ""))
     return found and found["disk"]
 
 
 def _fullest(reported: Iterable[tuple[str, Series]]) -> Series:
-    """The highest use of several file systems by day. A day is missing if that of one is.
+    """Return the highest use of several file systems by day. A day is missing if one of them lacks it.
 
-    Series of one path are one file system: a reboot can rename its device, and its metric too.
+    Series of one path are one file system, because a reboot can rename the device and so the metric.
     """
     by_path: defaultdict[str, list[Series]] = defaultdict(list)
     for path, series in reported:
@@ -211,7 +211,7 @@ def _fullest(reported: Iterable[tuple[str, Series]]) -> Series:
 
 
 def _smaller(volume: Volume, gib: int) -> Volume:
-    """A smaller volume that is as fast: gp3 if the speed depends on the size, and as many GiB as its IOPS require."""
+    """Return a smaller volume that is as fast: gp3 if size decides the speed, and the GiB that its IOPS require."""
     type_, iops, mib_s = volume.volume_type, volume.iops, volume.throughput_mib_s
     if sized := formulas.sized_limits(type_, volume.size_gib):
         iops, mib_s = ceil(sized.iops), ceil(sized.bytes_per_s / MIB)
@@ -266,7 +266,7 @@ USED = Metric("CWAgent", "disk_used_percent", "Maximum", "percent", optional=Tru
 
 
 def disk(path: str = "/data", volume_id: str = "", fstype: str = "xfs", device: str = "nvme1n1") -> DiskMetric:
-    """What the agent reports about a file system."""
+    """Return the agent's metric of a file system."""
     named = (("VolumeId", f"aws://ap-northeast-1a/{volume_id}"),) if volume_id else ()
     return DiskMetric(
         id=f"disk_used_percent/{path}/{volume_id}/{device}",

@@ -34,7 +34,7 @@ from slackwater.rules.examples import Cases, Metrics, days_ago
 IDLE_TIME = Metric("AWS/EBS", "VolumeIdleTime", "Sum", "seconds")
 
 WATCHED_DAYS: Final = 90
-"""CloudTrail's event history has 90 days (AWS CloudTrail User Guide, "Working with CloudTrail event history")."""
+"""CloudTrail's event history covers 90 days (AWS CloudTrail User Guide, "Working with CloudTrail event history")."""
 
 STEPS: Final = "Ask the owner. Take a snapshot, wait until it is complete, and delete the volume."
 
@@ -49,9 +49,9 @@ class UnattachedLimits(Limits):
 
 
 class Left(NamedTuple):
-    """When a volume left its last instance, and how that is known.
+    """When a volume left its last instance, and how Slackwater knows that.
 
-    With low confidence, `at` is the oldest possible time, and `source` is None. A metric shows only a running instance.
+    With low confidence, `at` is the oldest possible time and `source` is None. A metric shows only running instances.
     """
 
     at: datetime
@@ -90,7 +90,7 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
     again = f"It was attached again and again before, with pauses of up to {pause_days} days. Is that over?"
     caveats = advice.caveats((unknown_date, not known), (stopped, left.source == "metric"), (again, pause_days))
     chart = []
-    if attached_days:  # from the first known day on
+    if attached_days:  # from the first known day
         hours = idle_time.since(attached_days[0].timestamp()).over(HOUR_S)
         chart = [Evidence("Idle on a running instance, per day", round(hours.present[-1], 1), "hours", hours)]
     left_on = f"{left.at:%Y-%m-%d}" if known else ""
@@ -108,14 +108,14 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
             *chart,
         ),
         advice=(ebs.snapshot_and_delete(volume, STEPS, may_delete=may_delete), ebs.keep_as_snapshot(volume)),
-        # A volume that was in use in between is another finding. An unknown time moves with the window.
+        # If it was used in between, that is another finding. An unknown time moves with the window, so it is left out.
         fingerprint_inputs=(volume.volume_type, volume.size_gib, volume.managed_by or "", left_on),
         caveats=(*advice.protection(volume), *caveats),
     )
 
 
 def _left(volume: Volume, seen: Seen, event: AttachmentEvent | None, idle: Series, on_days: list[datetime]) -> Left:
-    """The later of CloudTrail's last event and the last day with a point."""
+    """Return when it left its last instance: the later of CloudTrail's last event and the last day with a point."""
     day, unreadable = timedelta(days=1), AttachmentEvent in seen.fleet.unreadable
     until = min(seen.now, on_days[-1] + day) if on_days else None
     detached = event is not None and event.event_name == "DetachVolume"
@@ -137,7 +137,7 @@ def _left(volume: Volume, seen: Seen, event: AttachmentEvent | None, idle: Serie
 
 
 def _longest_pause_days(attached_days: list[datetime], limits: UnattachedLimits) -> int | None:
-    """The most days between two short attachments. None if it was attached only once, or for weeks."""
+    """Return the most days between two short attachments; None if it was attached only once, or for weeks."""
     steps = [(after - before).days for before, after in pairwise(attached_days)]
     ends = [place for place, step in enumerate(steps, start=1) if step > 1]
     attached = [end - start for start, end in pairwise([0, *ends, len(attached_days)])]
@@ -145,8 +145,8 @@ def _longest_pause_days(attached_days: list[datetime], limits: UnattachedLimits)
 
 
 def _longest_wait(pause_days: int, limits: UnattachedLimits) -> timedelta:
-    """How long this pause may be. A skipped attachment, or one that the calendar moves, does not end a rotation."""
-    longest = pause_days + 1  # counted in days with a point, it may have been nearly a day longer
+    """Return how long this pause may be. A skipped attachment, or one on a later date, does not end a rotation."""
+    longest = pause_days + 1  # counted in days with a point, so it may be nearly a day longer
     return timedelta(days=max(longest * limits.pause_percent / 100, longest + limits.unattached_days))
 
 
@@ -155,12 +155,12 @@ LAST = Attachment(instance_id="i-0aaaaaaaaaaaaaaaa", device="/dev/sdf", attached
 
 
 def event(days: float, name: Literal["AttachVolume", "DetachVolume"] = "DetachVolume") -> tuple[AttachmentEvent, ...]:
-    """CloudTrail's last event."""
+    """Return CloudTrail's last event."""
     return (AttachmentEvent(id=OLD.id, at=days_ago(days), instance_id=LAST.instance_id, event_name=name),)
 
 
 def attached(*spans: tuple[int, int]) -> Metrics:
-    """On a running instance for so many days, then not for so many days, and so on until today."""
+    """Return spans until today: days on a running instance, then days not on one, and so on."""
     return {IDLE_TIME: [value for on, off in spans for value in [86_000.0] * on + [None] * off]}
 
 

@@ -48,7 +48,7 @@ class SurchargedLimits(Limits):
 
 
 class Surcharge(NamedTuple):
-    """What AWS charged by day, and the credits that the instance uses (None if unknown) and earns an hour."""
+    """The credits that AWS charged by day, and those that the instance uses (None if unknown) and earns an hour."""
 
     instance: Instance
     kind: InstanceType
@@ -57,7 +57,7 @@ class Surcharge(NamedTuple):
     earned: float
 
     def monthly(self, credits_by_day: Sequence[float]) -> Change:
-        """These credits by day as a change of the monthly bill."""
+        """Return these daily credits as a change of the monthly bill."""
         return Change(ec2_cpu_credits(self.kind.family), amount(cpu.vcpu_hours_per_month(credits_by_day)))
 
 
@@ -94,11 +94,11 @@ def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
 
 
 def _why_fine(whole: Series, limits: SurchargedLimits) -> str:
-    """Why the charges are not regular. Empty if they are."""
+    """Return why the charges are not regular; empty if they are."""
     recorded = len(whole.present)
     if len(whole) < limits.least_days:
         return f"it has run for {len(whole)} whole days"
-    ends = range(whole.end_s, whole.start_s + 7 * DAY_S - 1, -7 * DAY_S)  # of whole weeks, the last one first
+    ends = range(whole.end_s, whole.start_s + 7 * DAY_S - 1, -7 * DAY_S)  # of whole weeks, newest first
     weeks = [whole.between(end_s - 7 * DAY_S, end_s).present for end_s in ends]
     if not sum(weeks[0]):
         return f"AWS charged no surplus credits{' last week' if sum(whole.present) else ''}"
@@ -143,7 +143,7 @@ def _flag(surcharge: Surcharge, percents: Series, seen: Seen, limits: Surcharged
 
 
 def _other_types(surcharge: Surcharge, seen: Seen) -> Iterator[Advice]:
-    """The general type with as many vCPUs, and the smallest of the family whose baseline carries the mean load."""
+    """Recommend a general type with as many vCPUs, and the smallest of the family whose baseline carries the mean."""
     instance, this, charged, used, earned = surcharge
     types, found = seen.fleet.all(InstanceType), list[tuple[str, str, Sequence[float]]]()
     general = network.general_family(this.id)
@@ -163,7 +163,7 @@ def _other_types(surcharge: Surcharge, seen: Seen) -> Iterator[Advice]:
 
 
 def _standard(surcharge: Surcharge, baseline: float, limits: SurchargedLimits) -> Advice:
-    """Standard mode. Its saving is known only if the work fits into the credits."""
+    """Recommend standard mode. Its saving is known only if the work fits into the credits."""
     instance, _, charged, used, earned = surcharge
     owner, fits = instance.managed_by, used is not None and used <= earned * limits.fits_percent / 100
     then = "The work fits into the earned credits, but takes longer."
@@ -188,7 +188,7 @@ def _standard(surcharge: Surcharge, baseline: float, limits: SurchargedLimits) -
 
 VCPUS = {"t3.medium": 2, "t3.large": 2, "m6i.large": 2, "t3.xlarge": 4, "m6i.xlarge": 4, "t3.2xlarge": 8}
 TYPES = tuple(examples.instance_type(name, vcpus=vcpus) for name, vcpus in VCPUS.items())
-# 864 credits a day are 60 % of two vCPUs, of which 30 % are earned.
+# 864 credits a day are 60 % of two vCPUs for a day, less the 30 % that the instance earns.
 ON_SUNDAYS, A_FEW = ({CHARGED: [*[credits_, *[0.0] * 6] * 5, 0.0], CPU: [20.0] * 36} for credits_ in (1500.0, 150.0))
 WEEKEND, UNTIL_NOW = ({CHARGED: days(0.0, {some: 1900.0})} for some in (range(6, 10), range(1, 5)))
 FIXED, RESTARTED = ({CHARGED: days(864.0, {range(since): 0.0})} for since in (11, 17))

@@ -40,7 +40,7 @@ MINUTES_PER_HOUR: Final = 60
 
 
 class Measure(NamedTuple):
-    """Throughput or IOPS: `per` bytes or operations a second are one `unit`. Fingerprints hold the name."""
+    """Throughput or IOPS. One `unit` is `per` bytes or operations a second. Fingerprints contain the name."""
 
     name: str
     unit: str
@@ -51,7 +51,7 @@ class Measure(NamedTuple):
 
 
 def _measure(name: str, unit: str, per: float, balance: str, *used: str) -> Measure:
-    """Each has its own limit, exceeded check and burst balance."""
+    """Return a measure with its exceeded check and burst balance."""
     check = Metric("AWS/EC2", f"InstanceEBS{name[0].upper()}{name[1:]}ExceededCheck", "Average", "share of the minutes")
     counted = "operations" if per == 1 else "bytes"
     read, written = (Metric("AWS/EC2", one, "Sum", counted) for one in used)
@@ -78,10 +78,10 @@ class EbsThrottledLimits(Limits):
 
 
 class Slow(NamedTuple):
-    """A limit that was reached.
+    """A limit that the instance reached.
 
-    `minutes` at it, on each day that counts: by the balance if there are no checks. `checked` is whether the checks
-    alone show it, and `confirmed` whether the balance confirms them.
+    `minutes` are the minutes at the limit, on each day that counts. Without checks, the balance shows them. `checked`
+    says whether the checks alone show the limit, and `confirmed` whether the balance confirms them.
     """
 
     measure: Measure
@@ -93,7 +93,7 @@ class Slow(NamedTuple):
 
 
 class Load(NamedTuple):
-    """An instance, and bytes and operations per second by five minutes."""
+    """An instance with its bytes and operations per second, by five minutes."""
 
     instance: Instance
     kind: InstanceType
@@ -103,7 +103,7 @@ class Load(NamedTuple):
 def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict:
     """Flag an instance that is at its own EBS limit for longer than a batch within its half hour."""
     kind = unless_decided(_kind(instance, seen))
-    # The cheapest metrics first: checks by the hour, balances by the day and by five minutes, then what was used.
+    # Read the cheapest metrics first: hourly checks, daily and five-minute balances, then bytes and operations.
     hourly = ec2.read_since_start(instance, seen, HOUR_S, limits.window_days, *(one.check for one in MEASURES))
     checks, bursts = dict(zip(MEASURES, hourly, strict=True)), formulas.can_burst(kind)
     often = [one for one in MEASURES if bursts and len(_raised(checks[one], limits)) >= limits.agreed_days]
@@ -111,7 +111,7 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
     unknown = [one for one in MEASURES if not checks[one].present]
     daily: Sequence[Series] = ()
     if unknown and bursts:
-        since_s = instance.launched_at.timestamp() - DAY_S  # a day that began before the start counts too
+        since_s = instance.launched_at.timestamp() - DAY_S  # includes the day in which the instance started
         daily = seen.read(*ec2.daily(instance, limits.window_days, *(one.balance for one in unknown)))
         lowest = {one: series.since(since_s).present for one, series in zip(unknown, daily, strict=True)}
         suspects += [one for one in unknown if min(lowest[one], default=100) < limits.low_percent]
@@ -121,7 +121,7 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
         balances = [one.balance for one in suspects if bursts]
         closer = partial(ec2.read_since_start, instance, seen, FIVE_MINUTES_S, limits.window_days)
         if daily:
-            closer(*balances, *used)  # in one round, which is the last
+            closer(*balances, *used)  # all in one round, because it is the last
         left = closer(*balances) or [Series.of(0, FIVE_MINUTES_S, ())] * len(suspects)
         slow = [_slow(one, checks[one], series, limits) for one, series in zip(suspects, left, strict=True)]
         if throttled := [one for one in slow if one.minutes]:
@@ -138,7 +138,7 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
 
 
 def _kind(instance: Instance, seen: Seen) -> InstanceType | Fine | Unknown:
-    """Its type. The verdict if the configuration decides it."""
+    """Return its type, or the verdict if the configuration decides."""
     kind = seen.fleet.get(InstanceType, instance.instance_type)
     if instance.state != "running":
         return Fine(f"it is {instance.state}")
@@ -155,7 +155,7 @@ def _kind(instance: Instance, seen: Seen) -> InstanceType | Fine | Unknown:
 
 
 def _why_fine(checks: Mapping[Measure, Series], limits: EbsThrottledLimits) -> str:
-    """How long it was at its limit on the worst day."""
+    """Return in words how long it was at its limit on the worst day."""
     if not any(one.present for one in checks.values()):
         return "its EBS burst was never used up for long"
     worst = max(sum(minutes) for one in checks.values() for minutes in [*_raised(one, limits).values(), [0.0]])
@@ -165,22 +165,22 @@ def _why_fine(checks: Mapping[Measure, Series], limits: EbsThrottledLimits) -> s
 
 
 def _raised(checks: Series, limits: EbsThrottledLimits) -> dict[int, list[float]]:
-    """Minutes at the limit of each hour with enough of them, by days before now."""
+    """Return the minutes at the limit of each hour that has enough of them, by the number of days before now."""
     days: defaultdict[int, list[float]] = defaultdict(list)
     for hours_ago, share in enumerate(reversed(checks.values)):
-        if share >= limits.raised_percent / 100:  # NaN, a missing point, is not
+        if share >= limits.raised_percent / 100:  # False for NaN, a missing point
             days[hours_ago // 24].append(share * MINUTES_PER_HOUR)
     return days
 
 
 def _days_at_limit(checks: Series, limits: EbsThrottledLimits) -> list[float]:
-    """Minutes at the limit of each day with too many of them, or with too many hours."""
+    """Return the minutes at the limit of each day that has too many of them, or too many such hours."""
     days = [(len(minutes), sum(minutes)) for minutes in _raised(checks, limits).values()]
     return [total for hours, total in days if hours >= limits.raised_hours or total > limits.batch_minutes]
 
 
 def _slow(measure: Measure, checks: Series, balance: Series, limits: EbsThrottledLimits) -> Slow:
-    """What the checks say, or both on enough days. Without checks, what the balance says."""
+    """Return the minutes by the checks, or by checks and balance on enough days; without checks, by the balance."""
     low = {day: points for day, points in _stuck_points(balance, limits).items() if points >= limits.low_points}
     if not checks.present:
         return Slow(measure, checks, balance, [points * FIVE_MINUTES_S / MINUTE_S for points in low.values()])
@@ -191,7 +191,7 @@ def _slow(measure: Measure, checks: Series, balance: Series, limits: EbsThrottle
 
 
 def _stuck_points(balance: Series, limits: EbsThrottledLimits) -> Counter[int]:
-    """Points at which a balance is low and does not rise, by days before now."""
+    """Count the points at which a balance is low and does not rise, by the number of days before now."""
     pairs = enumerate(pairwise(reversed(balance.values)))  # NaN, a missing point, is neither low nor risen
     stuck = (ago for ago, (after, before) in pairs if after < limits.low_percent and after <= before)
     return Counter(points_ago * FIVE_MINUTES_S // DAY_S for points_ago in stuck)
@@ -248,7 +248,7 @@ def _peak(measure: Measure, rate: Series, kind: InstanceType, *, drawn: bool) ->
 
 
 def _carried(kind: InstanceType) -> tuple[Evidence, ...]:
-    """What the type allows, if EC2 publishes it."""
+    """Return evidence: what the type allows; empty if EC2 does not publish it."""
     if not (allowed := formulas.instance_limits(kind, "gp3")):
         return ()
     steady, burst = (f"{one.mib_s:,.0f} MiB/s and {one.iops:,.0f} IOPS" for one in (allowed.baseline, allowed.burst))
@@ -257,7 +257,7 @@ def _carried(kind: InstanceType) -> tuple[Evidence, ...]:
 
 
 def _advice(load: Load, slow: Sequence[Measure], seen: Seen, limits: EbsThrottledLimits) -> tuple[Advice, ...]:
-    """A size for the busiest five minutes. A limit that was reached counts with headroom: the load may need more."""
+    """Recommend a size for the busiest five minutes. A reached limit counts with headroom: the load may need more."""
     instance, kind, rates = load
     peak = {one: max(rates[one].present, default=0.0) for one in MEASURES}
     if allowed := formulas.instance_limits(kind, "gp3"):
@@ -279,7 +279,7 @@ def _advice(load: Load, slow: Sequence[Measure], seen: Seen, limits: EbsThrottle
 
 
 def last_day(rest: float, *levels: tuple[float, int], period_s: int = FIVE_MINUTES_S) -> Points:
-    """Eight days: (value, minutes) one after the other on the last one, else `rest`."""
+    """Return eight days at `rest`, with the (value, minutes) in this order on the last day."""
     return [rest] * 7 * (DAY_S // period_s) + a_day(rest, *levels, period_s=period_s)
 
 

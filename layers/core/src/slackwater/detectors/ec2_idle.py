@@ -58,7 +58,7 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
     if seen.is_younger(instance.launched_at, days=limits.least_days):
         return Fine(f"it was started less than {limits.least_days} days ago")
 
-    # Days before the last start count if the instance was busy then: someone may need it again.
+    # Days before the last start count too: if the instance was busy then, someone may need it again.
     (cpu,) = seen.read(*ec2.daily(instance, limits.window_days, CPU))
     if (percent := max(cpu.present, default=0)) >= limits.cpu_percent:
         return Fine(f"its CPU reached {percent:.0f} %")
@@ -95,7 +95,7 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
 
 
 def _stop(instance: Instance, volumes: Sequence[Volume], *, sure: bool) -> Advice:
-    """Stop it. The command is left out if the instance cannot start again as it was, or if a group may replace it."""
+    """Recommend a stop. There is no command if the instance would not start as it was, or a group may replace it."""
     local_disks, unread = ec2.has_local_disks(instance), instance.tags is None
     if instance.managed_by:
         how = f"take it out of {instance.managed_by}, which manages it and may replace a stopped instance."

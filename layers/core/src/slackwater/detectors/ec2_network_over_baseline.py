@@ -45,9 +45,9 @@ class OverBaselineLimits(Limits):
 
 
 class Over(NamedTuple):
-    """One direction's times above the baseline (`runs`, indexes into `traffic`), and how many days have one.
+    """The runs of one direction above the baseline (`runs`, indexes into `traffic`), and how many days have one.
 
-    `drawn_s` are the seconds of burst at the peak that use as many credits as the deepest draw.
+    `drawn_s` is the deepest draw of credits, as seconds of a burst at the peak.
     """
 
     direction: Direction
@@ -89,9 +89,9 @@ def _over(direction: Direction, traffic: Series, found: Traffic, limits: OverBas
 
 
 def _days(runs: Sequence[range], traffic: Series) -> int:
-    """How many days have a run. A run of several days counts for each.
+    """Return how many days have a run. A run of several days counts for each.
 
-    A day ends in the quietest hour of the window (with those beside it), so that a nightly job does not count twice.
+    A day ends in the quietest hour of the window, including its neighbors, so that a nightly job does not count twice.
     """
     an_hour, a_day = HOUR_S // traffic.period_s, DAY_S // traffic.period_s
     busy = Counter(i // an_hour % 24 for run in runs for i in run)
@@ -100,7 +100,7 @@ def _days(runs: Sequence[range], traffic: Series) -> int:
 
 
 def _dark_days(series: Series, *, at_least_s: float) -> int:
-    """Days with a gap so long that time above the baseline could hide in it."""
+    """Return how many days have a gap that is long enough to hide a run above the baseline."""
     a_day, dark, gap = DAY_S // series.period_s, set[int](), 0
     for i, value in enumerate(series.values):
         gap = gap + 1 if isnan(value) else 0
@@ -149,7 +149,7 @@ def _slower(way: Over, kind: InstanceType) -> Iterator[Advice]:
     baseline, a_day = network.baseline(kind), DAY_S // way.traffic.period_s
     days = (way.traffic.values[i : i + a_day] for i in range(0, len(way.traffic), a_day))
     needed_s = max(sum(value for value in day if not isnan(value)) for day in days) / baseline
-    if needed_s <= 0.8 * DAY_S:  # more leaves no room for a retry
+    if needed_s <= 0.8 * DAY_S:  # a longer time leaves no room for a retry
         yield Advice(
             action="let-it-take-longer",
             summary=(
@@ -166,13 +166,13 @@ UPLOADER = examples.instance(id="i-0dddddddddddddddd", tags={"Name": "uploader"}
 
 
 def points(days: int, *rates: tuple[float, int], every: int = 1) -> list[float | None]:
-    """Two weeks of next to nothing, except (MB/s, minutes) one after the other on `days` of the last days."""
+    """Return two weeks of almost no traffic, with the (MB/s, minutes) in this order on `days` of the last days."""
     busy = a_day(1e6, *((mb_s * 1e6 * FIVE_MINUTES_S, minutes) for mb_s, minutes in rates))
     return [v for ago in range(14, 0, -1) for v in (busy if ago <= days * every and ago % every == 0 else a_day(1e6))]
 
 
 def moved(days: int, *rates: tuple[float, int], every: int = 1, inward: bool = False) -> Metrics:
-    """The same as metrics, out or both ways."""
+    """Return the same as metrics, outbound or both ways."""
     sent, received = (and_hourly(way.traffic, points(days, *rates, every=every)) for way in (OUT, IN))
     return {**sent, **received} if inward else sent
 

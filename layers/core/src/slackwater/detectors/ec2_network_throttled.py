@@ -57,7 +57,7 @@ class ThrottledLimits(Limits):
 
     @property
     def least_points(self) -> int:
-        """Of the shortest plateau."""
+        """The number of points of the shortest plateau."""
         return self.plateau_minutes * MINUTE_S // FIVE_MINUTES_S
 
 
@@ -74,12 +74,12 @@ class Stuck(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int]:
-        """When it begins and ends, in epoch seconds."""
+        """Its first and last moment, in epoch seconds."""
         first, end = (self.traffic.start_s + i * FIVE_MINUTES_S for i in (self.plateau.first, self.plateau.end))
         return first, end
 
     def overlaps(self, other: "Stuck") -> bool:
-        """Whether both are of one direction and share a point."""
+        """Return whether both have the same direction and share a point."""
         mine, its = self.plateau, other.plateau
         return self.direction is other.direction and mine.first < its.end and its.first < mine.end
 
@@ -111,7 +111,7 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     cpu = (CREDIT_BALANCE, SURPLUS_BALANCE) if network.has_cpu_credits(kind.id) else ()
     balances = ec2.needs(instance, FIVE_MINUTES_S, limits.window_days, *cpu)
     counted = [need for one in near for need in counters[one.direction]]
-    seen.read(*counted, *(balances if near or _proven(stuck, limits) else ()))  # in one round, which is the last
+    seen.read(*counted, *(balances if near or _proven(stuck, limits) else ()))  # in one round: it is the last
     held = [(one, _held_back(one, seen.read(*counters[one.direction]))) for one in near]
     free = [one for one, packets in held if packets is False]
     stuck = [one for one in stuck if not any(one.overlaps(other) for other in free)]
@@ -130,7 +130,7 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
 
 
 def _room(by_hour: Series, kind: InstanceType, seen: Seen, limits: ThrottledLimits) -> int:
-    """The most five-minute points at the baseline that these hours leave room for."""
+    """Return the most five-minute points that can be at the baseline in these hours."""
     an_hour, late_s = HOUR_S // FIVE_MINUTES_S, seen.now.timestamp() - by_hour.end_s
     return network_credits.most_near_baseline(
         by_hour,
@@ -142,7 +142,7 @@ def _room(by_hour: Series, kind: InstanceType, seen: Seen, limits: ThrottledLimi
 
 
 def _plateaus(instance: Instance, kind: InstanceType, traffic: Series, limits: ThrottledLimits) -> list[Plateau]:
-    """The plateaus that the bucket of credits explains. The bucket is full when the instance starts."""
+    """Return the plateaus that the bucket of credits explains. The bucket is full when the instance starts."""
     began = traffic.start_s >= instance.launched_at.timestamp() - FIVE_MINUTES_S
     shape = network_credits.Shape(
         min_points=limits.least_points,
@@ -155,7 +155,7 @@ def _plateaus(instance: Instance, kind: InstanceType, traffic: Series, limits: T
 
 
 def _proven(stuck: Sequence[Stuck], limits: ThrottledLimits) -> list[Stuck]:
-    """All plateaus of a direction in which enough have a budget and follow a burst."""
+    """Return all plateaus of a direction in which enough plateaus have a budget and follow a burst."""
     least, spread = 2 * limits.least_points, limits.plateau_spread_percent / 100
     found = {way: [one.plateau for one in stuck if one.direction is way] for way in DIRECTIONS}
     ways = [way for way in found if network_credits.proven(found[way], min_points=least, max_spread=spread)]
@@ -163,7 +163,7 @@ def _proven(stuck: Sequence[Stuck], limits: ThrottledLimits) -> list[Stuck]:
 
 
 def _unproven(stuck: Sequence[Stuck], limits: ThrottledLimits) -> Fine | Unknown:
-    """The verdict on plateaus whose cause nothing shows."""
+    """Return the verdict on plateaus whose cause is unknown."""
     slow = sum(one.plateau.points for one in stuck) * FIVE_MINUTES_S / HOUR_S
     if slow * HOUR_S < 2 * limits.plateau_minutes * MINUTE_S:
         return Fine("it hardly ever stuck to its baseline, and no burst had used up its credits")
@@ -174,7 +174,7 @@ def _unproven(stuck: Sequence[Stuck], limits: ThrottledLimits) -> Fine | Unknown
 
 
 def _counters(instance: Instance, direction: Direction, seen: Seen, limits: ThrottledLimits) -> list[Need]:
-    """The ENA counters that the CloudWatch agent publishes. None if one cannot be read: the others prove nothing."""
+    """Return the ENA counters that the agent publishes; empty if one is unreadable, because the rest prove nothing."""
     if seen.fleet.broken_of(instance, {AgentMetric}):
         return []
     found = (one for one in seen.fleet.all(AgentMetric) if one.instance_id == instance.id)
@@ -190,12 +190,12 @@ def _counter(namespace: str, direction: Direction) -> Metric:
 
 
 def _with_cpu_credits(slow: Sequence[Stuck], balance: Series, surplus: Series) -> list[Stuck] | Fine | Unknown:
-    """The plateaus during which the CPU mostly had credits, or borrowed them. The verdict if there is none."""
+    """Return the plateaus during which the CPU mostly had or borrowed credits; the verdict if there is none."""
     able, unknown = [], False
     for one in slow:
         left, lent = (series.between(*one.span).values for series in (balance, surplus))
         known = [pair for pair in zip(left, lent, strict=True) if not isnan(pair[0])]
-        empty = sum(has < 1 and not borrowed > 0 for has, borrowed in known)  # NaN, nothing borrowed, is not above 0
+        empty = sum(has < 1 and not borrowed > 0 for has, borrowed in known)  # NaN (nothing borrowed) is not above 0
         if len(known) < one.plateau.points / 2:
             unknown = True
         elif empty <= len(known) / 2:
@@ -206,7 +206,7 @@ def _with_cpu_credits(slow: Sequence[Stuck], balance: Series, surplus: Series) -
 
 
 def _held_back(stuck: Stuck, counters: Sequence[Series]) -> bool | None:
-    """Whether the ENA driver held packets back at half of a plateau's points. None if nothing counted at most of them.
+    """Return whether the ENA driver held back packets at half of a plateau's points; None if most lack a count.
 
     The counters only grow. A fall is a reset, and that pair of points says nothing.
     """
@@ -215,7 +215,7 @@ def _held_back(stuck: Stuck, counters: Sequence[Series]) -> bool | None:
     for counter in counters:
         values = counter.between(start_s - FIVE_MINUTES_S, end_s).values
         for i, (before, after) in enumerate(pairwise(values)):
-            known[i] |= after >= before  # NaN, a missing point, is not
+            known[i] |= after >= before  # False for NaN, a missing point
             rose[i] |= after > before
     return None if sum(known) < points / 2 else sum(rose) >= points / 2
 
@@ -280,13 +280,13 @@ ROSE = [float(n) for n in range(WINDOW * 288)]
 
 
 def moved(*rates: tuple[float | None, int], way: Direction = OUT) -> Metrics:
-    """Two weeks of next to nothing, except (MB/s, minutes) one after the other on the last day."""
+    """Return two weeks of almost no traffic, with the (MB/s, minutes) in this order on the last day."""
     levels = ((None if mb_s is None else mb_s * 1e6 * FIVE_MINUTES_S, minutes) for mb_s, minutes in rates)
     return and_hourly(way.traffic, [1e6] * (WINDOW - 1) * 288 + a_day(1e6, *levels))
 
 
 def always(mb_s: float) -> Metrics:
-    """The same rate for two weeks."""
+    """Return the same rate for two weeks."""
     return and_hourly(OUT.traffic, [mb_s * 1e6 * FIVE_MINUTES_S] * WINDOW * 288)
 
 
@@ -308,7 +308,7 @@ bare = Cases(PROXY, records=examples.BURSTING)
 
 
 def last(title: str, expect: type[Verdict], *rates: tuple[float | None, int], says: str = "", **fields: Any) -> Case:
-    """A case with (MB/s, minutes) one after the other on the last day."""
+    """Return a case with the (MB/s, minutes) in this order on the last day."""
     return pinned(title, expect, says, metrics=moved(*rates), **fields)
 
 

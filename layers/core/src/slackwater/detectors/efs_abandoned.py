@@ -40,7 +40,7 @@ from slackwater.rules.examples import Cases, Metrics, days_ago
 from slackwater.rules.series import longest_gap
 
 MOST_MISSING: Final = {CLIENTS: 3, STORED: 8}
-"""Five-minute points that may be missing in a row. `StorageBytes` has one in three: with 8, two of them are missing."""
+"""How many five-minute points may be missing in a row. `StorageBytes` has every third: with 8, two are missing."""
 
 
 class AbandonedLimits(Limits):
@@ -50,7 +50,7 @@ class AbandonedLimits(Limits):
         None,
         unit="tag",
         min_length=1,
-        max_length=385,  # AWS: a key of 128 characters, "=", a value of 256
+        max_length=385,  # the most in AWS: a key of 128 characters, "=", a value of 256
         pattern=r"^[^\s=]",
         examples=["Job", "Job=encode"],
         why="the tag that your jobs set on their file systems: a key, or key=value",
@@ -60,7 +60,7 @@ class AbandonedLimits(Limits):
 
     @property
     def lacks(self) -> str | None:
-        """The tag, without which it has nothing to judge."""
+        """The tag, without which the detector has nothing to judge."""
         return None if self.tag else "tag"
 
 
@@ -83,7 +83,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> Ve
 
 
 def _tag(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> str | Fine | Unknown:
-    """Its tag of a job, as `Job=encode`. The verdict if that needs no metrics. A limit `Job` allows any value."""
+    """Return its job's tag as `Job=encode`, or the verdict if no metrics are needed. A limit `Job` allows any value."""
     if limits.tag is None:
         return Fine("the policy names no tag of the file systems that jobs create: detectors.efs-abandoned.tag")
     if file_system.tags is None:

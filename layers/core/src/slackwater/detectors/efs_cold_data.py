@@ -48,13 +48,13 @@ CHARGED: Final[Mapping[EfsStorageClass, tuple[PriceItem, PriceItem]]] = {
     "Archive": (money.EFS_ARCHIVE_READ, money.EFS_ARCHIVE_TIERING),
 }
 LEFT_BYTES: Final = formulas.LEAST_BYTES_PER_S / formulas.EARNED_BYTES_PER_S_PER_GIB * GIB
-"""What earns the lowest baseline: a file system may be no faster after its cold files have moved."""
+"""The bytes that earn the lowest baseline, which may be all that is left after the cold files have moved."""
 
 
 class ColdDataLimits(Limits):
     """How much must be untouched, and for how long."""
 
-    # Policies are read only above this size, because EFS answers one request at a time.
+    # Policies are read only above this size, because each call returns one file system's.
     standard_gib: int = limit(100, unit="GiB", ge=EfsLifecycle.LEAST_STANDARD_GIB, why="below, policies are not read")
     window_days: int = limit(36, unit="days", ge=31, le=60, why="covers a job on the first Monday of every month")
     quiet_days: int = limit(30, unit="days", ge=30, le=60, why="without a missing day: the 30 days of the policy")
@@ -63,7 +63,7 @@ class ColdDataLimits(Limits):
 
 
 class Touched(NamedTuple):
-    """What was read and written, by day. `sure`: every day has a point, was recorded whole, and the window is whole."""
+    """Daily reads and writes. `sure`: the window is whole, and each day has a point and was recorded as a whole."""
 
     read: Series
     written: Series
@@ -75,7 +75,7 @@ class Touched(NamedTuple):
 def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Verdict:
     """Flag a file system without a lifecycle policy that stores far more than it reads and writes in a month."""
     lifecycle = unless_decided(_lifecycle(file_system, seen, limits))
-    # The cheapest metrics first. StorageBytes only if nothing moved: it shows that CloudWatch was recording.
+    # Read the cheapest metrics first, and StorageBytes only if nothing moved: it shows that CloudWatch was recording.
     warm_bytes = file_system.standard_bytes * (1 - limits.cold_percent / 100)
     (read,) = seen.read(*efs.daily(file_system, limits.window_days, READ))
     if sum(read.present) > warm_bytes:
@@ -99,7 +99,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
 
 
 def _lifecycle(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> EfsLifecycle | Fine | Unknown:
-    """Its policies, which move nothing. The verdict if the configuration decides it."""
+    """Return its lifecycle, which moves no cold files, or the verdict if the configuration decides."""
     replication = seen.fleet.get(EfsReplication, file_system.id)
     if file_system.state != "available":
         return Fine(f"it is {file_system.state}")
@@ -116,12 +116,12 @@ def _lifecycle(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -
 
 
 def _silent(file_system: EfsFileSystem, seen: Seen, series: Series) -> bool:
-    """Whether no finished day shows use. Today does not prove that CloudWatch was recording before."""
+    """Return whether no finished day has a point above 0. Today does not prove that CloudWatch recorded before."""
     return not any(seen.finished(series, file_system.created_at).present)
 
 
 def _metered_needs(file_system: EfsFileSystem, limits: ColdDataLimits) -> list[Need]:
-    """What shows whether it needs the throughput of its size: by five minutes if its peaks matter too."""
+    """Return the needs that show whether it needs its size's throughput: by five minutes if its peaks matter too."""
     if not formulas.bursts(file_system):
         return []
     period_s = FIVE_MINUTES_S if _ceiling(file_system) else DAY_S
@@ -129,7 +129,7 @@ def _metered_needs(file_system: EfsFileSystem, limits: ColdDataLimits) -> list[N
 
 
 def _ceiling(file_system: EfsFileSystem) -> float | None:
-    """Its limit in bytes per second after the move, if that is lower: above 1 TiB the burst depends on the size."""
+    """Return its limit in bytes per second after the move; None if the move does not lower it (up to 1 TiB)."""
     if file_system.throughput_mode == "provisioned":
         return (file_system.provisioned_mib_s or 0) * MIB
     return formulas.burst_bytes_per_s(LEFT_BYTES) if file_system.standard_bytes > TIB else None
@@ -138,7 +138,7 @@ def _ceiling(file_system: EfsFileSystem) -> float | None:
 def _touched(
     file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits, moved: tuple[Series, Series], *watch: Series
 ) -> Touched | Unknown:
-    """What was read and written, or why that is unknown. `watch` stands in for a metric that was never published."""
+    """Return its reads and writes, or why they are unknown. `watch` replaces a metric that was never published."""
     read, written = moved
     whole = seen.finished(read, file_system.created_at)
     sure = len(whole) == len(seen.finished(read, read.start))
@@ -159,7 +159,7 @@ def _touched(
 def _needs_its_throughput(
     file_system: EfsFileSystem, seen: Seen, metered: Series, limits: ColdDataLimits, touched: Touched
 ) -> Fine | tuple[str, ...]:
-    """Why it needs the throughput of its size. Caveats about holes if it does not."""
+    """Return why it needs the throughput of its size; caveats about holes if it does not."""
     newest = seen.finished(metered, max(file_system.created_at, seen.now - timedelta(days=limits.quiet_days)))
     used, holes = list(metered.present), tuple[str, ...]()
     if newest.present or touched.total_bytes:
@@ -189,7 +189,7 @@ def _flag(
     )
     monthly_read_gib = read_gib / touched.days * DAYS_PER_MONTH
     sure = touched.sure and not touched.total_bytes and not holes
-    few = cold_bytes < standard / 2  # whole files, and not single bytes, then decide how much moves
+    few = cold_bytes < standard / 2  # then it matters that EFS moves whole files
     return Flagged(
         summary=(
             f"At least {cold} of {all_} GiB in Standard were neither read nor written in {touched.days} days, and no"
@@ -210,7 +210,7 @@ def _flag(
 
 
 def _changes(file_system: EfsFileSystem, to: EfsStorageClass, cold: int, read_gib: float) -> tuple[Change, ...]:
-    """What a month costs less if so many bytes are in a colder class. All reads come from it, and move files twice."""
+    """Return the change of a month's bill with `cold` bytes in class `to`. All reads are from it, and move twice."""
     stored = file_system.stored_bytes
     after = {**stored, "Standard": stored["Standard"] - cold, to: stored.get(to, 0) + cold}
     saved = efs.saved(file_system, stored_bytes=after)
@@ -258,12 +258,12 @@ def _advice(
 
 
 def moving(read_gib: float, written_gib: float, metered_mib_s: float = 0.01) -> Metrics:
-    """The same every day."""
+    """Return the same reads and writes every day."""
     return {READ: read_gib * GIB, WRITTEN: written_gib * GIB, METERED: metered_mib_s * MIB * DAY_S}
 
 
 def five_minutes(mib_s: float, *lost: int) -> Metrics:
-    """A 6 TiB file system with the same throughput in all points, but those `lost`."""
+    """Return metrics of a 6 TiB file system with the same throughput in all points except the `lost` ones."""
     points = [None if i in lost else mib_s * MIB * FIVE_MINUTES_S for i in range(37 * 288)]
     return {**moving(20, 10), METERED: None, (METERED, FIVE_MINUTES_S): points}
 

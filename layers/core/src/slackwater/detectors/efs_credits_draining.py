@@ -48,16 +48,16 @@ from slackwater.rules.efs_throughput import BALANCE, HOURLY_DAYS, MOVED, PERMITT
 from slackwater.rules.examples import Cases, days_ago
 
 DAY, WEEK = 24, 7 * 24  # in hours
-LATE: Final = 3  # of the newest hours may have no point yet
-DAILY: Final = 3  # days: a job of less than a day ends on two of them at most
+LATE: Final = 3  # how many of the newest hours may have no point yet
+DAILY: Final = 3  # days: a job shorter than a day lowers the credits of at most two
 FULL, AT_LIMIT = 0.99, 0.95
-"""Parts that count as all credits, because of rounding, and as the whole limit: metrics then hide the demand."""
+"""Shares that count as all credits, because of rounding, and as the whole limit, at which metrics hide the demand."""
 LOSES, NEVER_EMPTY = 0.01, 0.5
-"""Parts of all credits. A week or a day that takes less than the first can repeat forever. With more than the second
-left at the lowest, a week that repeats does not end it."""
-APART: Final = 0.25  # two dates that differ by more are a range
-HEADROOM: Final = 1.2  # what to provision, times the busiest hour: hourly averages hide shorter peaks
-GONE, GOING = "gone", "going"  # stored fingerprints hash them: never change them
+"""Shares of all credits. A week or a day that takes less than the first can repeat forever. If the lowest balance of a
+week is above the second, the next week cannot use up the credits."""
+APART: Final = 0.25  # if two dates differ by more than this share, the finding shows a range
+HEADROOM: Final = 1.2  # provision the busiest hour times this, because hourly averages hide shorter peaks
+GONE, GOING = "gone", "going"  # part of stored fingerprints: never change them
 
 
 class DrainingLimits(Limits):
@@ -70,23 +70,23 @@ class DrainingLimits(Limits):
 
 
 class Course(NamedTuple):
-    """Credits by the hour, as shares of all; the newest last, NaN if there is no point."""
+    """Hourly credits, as shares of all credits, newest last; NaN for a missing point."""
 
     shares: Sequence[float]
 
     def lost(self, hours: int, *, ago: int = 0, mean_of: int = DAY) -> float | None:
-        """How much less there was than `hours` before, by the average of the hours that ended so many hours `ago`."""
+        """Return the average fall over `hours`, of the `mean_of` hours that ended `ago` hours ago; None if unknown."""
         end = len(self.shares) - ago
         pairs = ((self.shares[i - hours], self.shares[i]) for i in range(max(hours, end - mean_of), end))
         falls = [before - after for before, after in pairs if not isnan(before - after)]
         return sum(falls) / len(falls) if len(falls) >= mean_of / 2 else None
 
     def by_day(self, days: int) -> list[float]:
-        """How much less each of the last days ended with than it began with; 0 if that is unknown."""
+        """Return the fall of each of the last days, newest first; 0 if unknown."""
         return [self.lost(DAY, ago=day * DAY, mean_of=LATE) or 0.0 for day in range(days)]
 
     def ahead(self, rhythm: int) -> Iterator[float]:
-        """What will be left, for a week by the hour, if the last `rhythm` hours repeat. Nothing if they took little."""
+        """Yield a week of hourly credits if the last `rhythm` hours repeat; nothing if these used hardly any."""
         lost, last = self.lost(rhythm), self.shares[-rhythm:]
         for hour in range(WEEK if lost and lost >= LOSES else 0):
             rounds, phase = divmod(hour, rhythm)
@@ -94,7 +94,7 @@ class Course(NamedTuple):
 
 
 class Going(NamedTuple):
-    """In how many hours the credits are gone if the last `rhythm` hours repeat, and whether they did before."""
+    """How many `hours` credits last if the last `rhythm` hours repeat. `repeated` says whether they did so before."""
 
     course: Course
     hours: int
@@ -105,9 +105,9 @@ class Going(NamedTuple):
 class State(NamedTuple):
     """A week by the hour: credits in bytes, and the metered and permitted bytes per second.
 
-    `full` are all credits that it can have, and `baseline` are the bytes per second without credits. `slow` says, for
-    each hour of whole days, whether it had no credits and used all of the baseline; `slow_days` have such an hour.
-    `last_day` is what was metered on it.
+    `full` are all credits that it can have, and `baseline` are the bytes per second without credits. `slow` says for
+    each hour of whole days whether it had no credits and used all of the baseline. `slow_days` counts the days with
+    such an hour. `last_day` has the metered bytes per second of the last day.
     """
 
     file_system: EfsFileSystem
@@ -149,7 +149,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Ver
 
 
 def _balance(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits, full: float) -> Series | Fine | Unknown:
-    """Its credits since the first point: before, it had none or did not exist. The verdict if they decide it."""
+    """Return its credits since the first point, before which it had none or did not exist, or the verdict."""
     (series,) = seen.read(*efs.needs(file_system, HOUR_S, HOURLY_DAYS, BALANCE))
     begins = next((i for i, value in enumerate(series.values) if not isnan(value)), len(series))
     balance = series.since(series.start_s + begins * series.period_s)
@@ -170,14 +170,14 @@ def _state(file_system: EfsFileSystem, week: Series, empty: float, metered: Seri
     rates = metered.since(week.start_s).over(HOUR_S)
     hours = zip(week.values, rates.values, strict=True)  # NaN, a missing point, is neither empty nor at the limit
     slow = [held <= empty and rate >= AT_LIMIT * baseline for held, rate in hours]
-    slow = [False] * (-len(slow) % DAY) + slow  # so that the last day is whole
+    slow = [False] * (-len(slow) % DAY) + slow  # pads the first day, so that the last day is whole
     slow_days = sum(map(any, batched(slow, DAY)))
     allowed = permitted.since(week.start_s)
     return State(file_system, week, rates, allowed, full, baseline, slow, slow_days, rates.newest(1))
 
 
 def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Unknown:
-    """Whether the credits end within the horizon if the last week repeats, or the last day if there is no week yet."""
+    """Return when the credits end if the last week repeats (without a week, the last day), or the verdict."""
     course, horizon = Course(shares), limits.horizon_days * DAY
     rhythm, name = (WEEK, "week") if len(shares) >= WEEK + DAY else (DAY, "day")
     lowest = min(share for share in shares if not isnan(share))
@@ -189,7 +189,7 @@ def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Un
     if hours is None or hours > horizon:
         return Fine(f"its credits last, if the last {name} repeats")
     before = course.lost(WEEK, ago=WEEK + DAY) if rhythm == WEEK else None
-    fell_daily = min(course.by_day(DAILY)) > 0  # more than one job did that
+    fell_daily = min(course.by_day(DAILY)) > 0  # a single job cannot do that
     if fell_daily or (before is not None and before >= LOSES):
         return Going(course, hours, rhythm, repeated=rhythm == WEEK)
     if rhythm == DAY:
@@ -241,7 +241,7 @@ def _flag_gone(state: State, *, gone: bool) -> Flagged:
 
 def _flag_going(seen: Seen, state: State, going: Going, moved: Month | None) -> Flagged:
     left, standard = state.balance.present[-1], state.file_system.standard_bytes
-    # At the average rate of the last day, or else of the week.
+    # The average rate of the last day; if it has no points, of the week.
     rates = (sum(one.present) / len(one.present) for one in (state.last_day, state.metered))
     seconds = (formulas.seconds_to_empty(left, rate, standard) for rate in rates)
     by_rate_s = next((one for one in seconds if one is not None), None)
@@ -276,7 +276,7 @@ def _flag_going(seen: Seen, state: State, going: Going, moved: Month | None) -> 
 
 
 def _options(state: State, moved: Month | None) -> tuple[Advice, ...]:
-    """Sized by the busiest hour, unless the burst was its limit. Elastic has a price if the bytes were counted."""
+    """Recommend a size for the busiest hour, unless the burst was its limit, and Elastic, with a price if known."""
     file_system, busiest = state.file_system, max(state.metered.present)
     burst = formulas.metered_ceiling("bursting", file_system)
     if busiest >= AT_LIMIT * burst:
@@ -292,7 +292,7 @@ SHARE = examples.efs(created_at=days_ago(90), availability_zone=None, stored_byt
 
 
 def by_hour(mib_s: Sequence[float], start: float = 1.0) -> Mapping[tuple[Metric, int], Sequence[float | None]]:
-    """What 40 GiB (a baseline of 2 MiB/s) publish if clients need so much by the hour, the newest last."""
+    """Return the metrics of 40 GiB (a baseline of 2 MiB/s) if clients need this much by the hour, newest last."""
     baseline, held, balance, metered = formulas.baseline_bytes_per_s(40 * GIB), start * ALL, [], []
     for needed in mib_s:
         rate = min(needed * MIB, baseline + held / HOUR_S)
@@ -300,7 +300,7 @@ def by_hour(mib_s: Sequence[float], start: float = 1.0) -> Mapping[tuple[Metric,
         balance.append(held)
         metered.append(rate * HOUR_S)
     days = [sum(metered[max(0, end - DAY) : end]) for end in range(len(metered), 0, -DAY)][::-1]
-    parts = (1.5, 1.5 / 256 / KIB, 0.5, 0.5 / 256 / KIB)  # of what was metered: read, reads, written and writes
+    parts = (1.5, 1.5 / 256 / KIB, 0.5, 0.5 / 256 / KIB)  # of the metered bytes: read, reads, written and writes
     moved = [*([part * day for day in days] for part in parts), *([n] * len(days) for n in (1e8, 25_600.0, 6e7))]
     return {
         (BALANCE, HOUR_S): balance,
@@ -311,7 +311,7 @@ def by_hour(mib_s: Sequence[float], start: float = 1.0) -> Mapping[tuple[Metric,
 
 
 def share(title: str, expect: type[Verdict], says: str, mib_s: list[float], start: float = 1) -> Case:
-    """A case of so much needed by the hour. It was created then if that is less than two weeks ago."""
+    """Return a case with this much needed by the hour. Its age is that time if it is less than two weeks."""
     age = 90 if len(mib_s) >= 14 * DAY else len(mib_s) / DAY
     return case(title, expect, says, metrics=by_hour(mib_s, start), created_at=days_ago(age))
 

@@ -35,7 +35,7 @@ from slackwater.rules.efs import CLIENTS, METERED, READ, SAMPLES, STORED, WRITTE
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 
 SURE_DAYS: Final = 36
-"""A shorter silence never has high confidence: 35 days can pass between two first Mondays, and a job may start late."""
+"""With a shorter silence, the confidence is never high: first Mondays may be 35 days apart, and a job may be late."""
 
 
 class IdleLimits(Limits):
@@ -96,7 +96,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
 
 
 def _caveats(data_bytes: float, metered_bytes: float, *, zeros_are_real: bool, lost_days: int) -> tuple[str, ...]:
-    """The reasons for medium confidence."""
+    """Return the reasons for medium confidence."""
     who = "probably by AWS Backup, a replication, a lifecycle transition or AWS Transfer Family."
     metadata = f"{size_words(metered_bytes)} of I/O without data, probably metadata, were metered"
     return advice.caveats(
@@ -111,7 +111,7 @@ SILENT = {STORED: 32.0 * GIB, SAMPLES: 96.0, METERED: 0.0, CLIENTS: 0.0, READ: 0
 
 
 def used(days_ago: int, minutes: float | None = 90.0) -> Metrics:
-    """Clients on one day."""
+    """Return clients on one day."""
     return {CLIENTS: days(0.0, {days_ago: minutes})}
 
 

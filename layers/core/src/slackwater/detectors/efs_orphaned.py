@@ -76,7 +76,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
 
 
 def _unsure(metered: Series, recorded: Series) -> str | None:
-    """Why a service that needs no mount target may use it. None if there is no sign of that."""
+    """Return why a service that needs no mount target may use it; None if there is no sign of that."""
     if moved := sum(metered.present):
         return f"{size_words(moved)} of I/O were metered in {len(metered)} days, by AWS Backup or another service"
     if recorded.missing or not len(recorded):

@@ -44,17 +44,17 @@ from slackwater.rules.examples import Cases, Points
 
 IO_LIMIT = Metric("AWS/EFS", "PercentIOLimit", "Maximum", "percent")
 
-ROOM: Final = 1.5  # how much larger a volume is than its data: it cannot shrink
-OPTIONS: Final = ("more-workers", "efs-one-zone", "openzfs-sync", "ebs-gp3")  # of the estimate, the least effort first
-MOST: Final = 0.5  # the part of the points at half of that rate or more that must be at one rate
+ROOM: Final = 1.5  # how many times as large as its data a volume is, because it cannot shrink
+OPTIONS: Final = ("more-workers", "efs-one-zone", "openzfs-sync", "ebs-gp3")  # of the estimate, least effort first
+MOST: Final = 0.5  # the share of points at half of the rate or more that must be in flat runs
 AT_REST, USUAL, REST_POINTS, BEGINS = 0.5, 1.5, 3, 2
-"""A job comes after 3 points that are not busy, or at most 1.5 times the median, and below half of its rate. Up to 2
-more may lie between, while it begins."""
-BRIDGED: Final = 2  # so many points missing in a row are assumed to lie between their neighbors
-FASTER_POINTS: Final = 2  # ten minutes may be faster: another program, or work that is read from memory
+"""Before a job, 3 points are not busy or at most 1.5 times the median, and below half of its rate. While it begins,
+up to 2 more points may follow these."""
+BRIDGED: Final = 2  # up to this many missing points in a row are interpolated
+FASTER_POINTS: Final = 2  # ten minutes may be faster: another program, or data from memory
 SCATTERED, HOURS_ALIKE = 0.01, 0.15
-"""For a rate that never varies: the part of points or hours that may be missing or slower, and how far the average of
-an hour may be from the whole."""
+"""For a rate that never varies: the share of points or hours that may be missing or slower, and how much the average
+of an hour may differ from the average of all."""
 AN_HOUR: Final = HOUR_S // FIVE_MINUTES_S
 NO_RUN: Final = "no small writes began at once and stayed at one rate"
 
@@ -79,7 +79,7 @@ class SerialSmallWritesLimits(Limits):
 
 
 class Writes(NamedTuple):
-    """By five minutes: writes a second and, by the hour, their average size and the hour's place. NaN if missing."""
+    """Five-minute points: writes a second, and their hour's average size and index. NaN if missing."""
 
     start_s: int
     per_s: Sequence[float]
@@ -88,7 +88,7 @@ class Writes(NamedTuple):
 
 
 class Waits(NamedTuple):
-    """Points of small writes at one rate, how many of them in a row at most, and the most percent that they used."""
+    """Points of small writes at one rate, the longest run of them, and the highest percent of each limit used."""
 
     points: Sequence[int]
     longest: int
@@ -109,7 +109,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
         return Fine(NO_RUN)
 
     (counts,) = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, WRITES))
-    if not counts.present:  # the first hour of the window may have begun before it
+    if not counts.present:  # the only hour with points may have begun before the window
         return Unknown(f"DataWriteIOBytes has no point in {limits.window_days} days")
     writes = _writes(by_hour, written, counts)
     always = _never_varies(writes, limits)
@@ -122,7 +122,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
     use = {i: _use(writes, i, written, *others) for run in runs for i in run}
     waits = unless_decided(_far_from_limits(runs, use, limits))
     rate = fmean(writes.per_s[i] for i in waits.points)
-    operations = rate + fmean(metadata.values[writes.hours[i]] for i in waits.points) / HOUR_S  # each waits
+    operations = rate + fmean(metadata.values[writes.hours[i]] for i in waits.points) / HOUR_S  # they wait too
     one_zone = file_system.availability_zone is not None
     waiting, at_most = (nfs.waiting_writers(per_s, one_zone=one_zone) for per_s in (rate, operations))
     if waiting > limits.most_writers:
@@ -137,7 +137,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
 def _far_from_limits(
     runs: Sequence[Sequence[int]], use: Mapping[int, tuple[float, float]], limits: SerialSmallWritesLimits
 ) -> Waits | Fine | Unknown:
-    """The points of runs that are far from every limit, or why there are too few."""
+    """Return the points of runs that are far from every limit, or the verdict if there are too few."""
     far = {i for i, (used, io) in use.items() if used < limits.permitted_percent and io < limits.io_percent}
     if waits := [run for run in runs if len(far.intersection(run)) >= limits.flat_points]:
         points = [i for run in waits for i in run if i in far]
@@ -148,17 +148,17 @@ def _far_from_limits(
 
 
 def _is_busy(by_hour: Series, written: Series, limits: SerialSmallWritesLimits) -> bool:
-    """Whether the hours that a run may touch have enough writes for it, also in hours with small ones on average."""
+    """Return whether the hours that a run may touch have enough writes for it, and enough small ones on average."""
     hours, most_bytes = ceil(limits.flat_minutes * MINUTE_S / HOUR_S) + 1, limits.small_write_kib * KIB
     least = limits.busy_writes_per_s * limits.flat_points * FIVE_MINUTES_S
     counts = [0.0 if isnan(count) else count for count in by_hour.values]
     small = [count if size <= most_bytes * count else 0.0 for count, size in zip(counts, written.values, strict=True)]
-    small[-1] = inf if small[-1] else 0.0  # the newest hour stands for the present one too
+    small[-1] = inf if small[-1] else 0.0  # the present hour may be like the newest one
     return all(any(sum(some[i : i + hours]) >= least for i in range(len(some))) for some in (counts, small))
 
 
 def _writes(by_hour: Series, size: Series, count: Series) -> Writes:
-    """Writes by five minutes, with the average size of their hour; the present hour is like the one before."""
+    """Return the five-minute writes with their hour's average size. The present hour has that of the hour before."""
     means = [both / one if one else nan for one, both in zip(by_hour.values, size.values, strict=True)]
     first = (count.start_s - by_hour.start_s) // FIVE_MINUTES_S
     hours = [min((first + i) // AN_HOUR, len(by_hour) - 1) for i in range(len(count))]
@@ -171,7 +171,7 @@ def _writes(by_hour: Series, size: Series, count: Series) -> Writes:
 
 
 def _rested(per_s: Sequence[float], i: int, rest: float) -> bool:
-    """Whether this point comes after a rest. The point before may be part of both; a missing one is no rest."""
+    """Return whether this point follows a rest. The point before may belong to both; a missing point is no rest."""
     half, before = AT_REST * per_s[i + 1], i - 1
     least = max(REST_POINTS, before - BEGINS)
     while before > least and rest <= per_s[before - 1] < half:
@@ -180,7 +180,7 @@ def _rested(per_s: Sequence[float], i: int, rest: float) -> bool:
 
 
 def _is_flat(writes: Writes, run: Sequence[int], limits: SerialSmallWritesLimits) -> bool:
-    """Whether small writes had one rate at these points. NaN is neither."""
+    """Return whether small writes had one rate at these points; False if a point is NaN."""
     rates, most_bytes = [writes.per_s[i] for i in run], limits.small_write_kib * KIB
     if not all(writes.per_s[i] >= limits.busy_writes_per_s and writes.mean_bytes[i] <= most_bytes for i in run):
         return False
@@ -189,7 +189,7 @@ def _is_flat(writes: Writes, run: Sequence[int], limits: SerialSmallWritesLimits
 
 
 def _runs(writes: Writes, limits: SerialSmallWritesLimits) -> list[range]:
-    """The runs that began at once after a rest, are flat to their end, and were not faster for long afterwards."""
+    """Return the runs that began at once after a rest, are flat to their end, and were not faster for long after."""
     per_s, wanted, runs, i = writes.per_s, limits.flat_points, list[range](), REST_POINTS + 1
     rest = max(limits.busy_writes_per_s, USUAL * median(rate for rate in per_s if not isnan(rate)))
     while i + wanted <= len(per_s):
@@ -209,12 +209,12 @@ def _runs(writes: Writes, limits: SerialSmallWritesLimits) -> list[range]:
         i = after
     flat = [rate for run in runs for rate in per_s[run.start : run.stop]]
     least = AT_REST * min((fmean(per_s[run.start : run.stop]) for run in runs), default=0)
-    # A rate that varies is also flat for half an hour sometimes: most writes must be in such runs.
+    # A varying rate may be flat for half an hour by chance, so most points must be in such runs.
     return runs if len(flat) >= MOST * sum(rate >= least for rate in per_s) else []
 
 
 def _never_varies(writes: Writes, limits: SerialSmallWritesLimits) -> Sequence[int]:
-    """All points except a few, if they are one flat run."""
+    """Return all points except a few if they are one flat run; else nothing."""
     usual = [i for i, rate in enumerate(writes.per_s) if rate >= limits.busy_writes_per_s]
     if len(usual) < (1 - SCATTERED) * len(writes.per_s) or not _is_flat(writes, usual, limits):
         return ()
@@ -226,8 +226,8 @@ def _never_varies(writes: Writes, limits: SerialSmallWritesLimits) -> Sequence[i
 
 
 def _use(writes: Writes, i: int, written: Series, allowed: Series, metered: Series, *io: Series) -> tuple[float, float]:
-    """Percent of the permitted throughput, and of the limit on operations (0 without one). NaN if unknown."""
-    hour = writes.hours[i]  # of which the other I/O is taken as even
+    """Return the used percent of the permitted throughput and of the I/O limit (0 without one); NaN if unknown."""
+    hour = writes.hours[i]  # other I/O is assumed to be even within the hour
     used = writes.per_s[i] * writes.mean_bytes[i] + max(metered.values[hour] - written.values[hour], 0) / HOUR_S
     percent = 100 * used / allowed.values[hour] if allowed.values[hour] else inf
     return percent, sum(one.values[hour] for one in io)
@@ -273,7 +273,7 @@ def _flag(fs: EfsFileSystem, writes: Writes, waits: Waits, rate: float, *, alway
 
 
 def _advice(file_system: EfsFileSystem, option: str, found: Alternative) -> Advice | None:
-    """The option, if the estimate finds it faster, with the price of all stored data there."""
+    """Return the option, if the estimate finds it faster, with the price of all stored data there; else None."""
     if found.id != option or not found.solves:
         return None
     faster, (least, most) = f"{found.summary}, for small files", ebs.VOLUME_TYPES["gp3"].gib
@@ -299,13 +299,13 @@ def _advice(file_system: EfsFileSystem, option: str, found: Alternative) -> Advi
         action, units = "move-to-gp3", ebs.units("gp3", gib, ebs.GP3_INCLUDED_IOPS, ebs.GP3_INCLUDED_MIB_S)
         summary = f"If only one instance needs it, move to a gp3 volume of {gib:,} GiB: {found.summary} (roughly)."
         risk = "No other instance or zone can read it. It needs snapshots, and you grow it yourself."
-    elastic = file_system.throughput_mode == "elastic"  # it also bills what moves, which is unknown here
+    elastic = file_system.throughput_mode == "elastic"  # it also bills moved bytes, which are unknown here
     changes = None if elastic else difference(formulas.monthly_units(file_system), units)
     return Advice(action=action, summary=summary, changes=changes, risk=risk, reversible=True)
 
 
 def writing(rates: Sequence[float], kib: float = 8, **other: float) -> dict[tuple[Metric, int], Points]:
-    """Writes a second by five minutes, and what else the hours have."""
+    """Return writes a second by five minutes, and other hourly metrics."""
     other = {"metered_mib_s": 0, "permitted_mib_s": 100, "io": 3, "metadata_per_s": 10, **other}
     counts = [rate * FIVE_MINUTES_S for rate in rates]
     hours = [sum(counts[i : i + AN_HOUR]) for i in range(0, len(counts), AN_HOUR)]
@@ -321,7 +321,7 @@ def writing(rates: Sequence[float], kib: float = 8, **other: float) -> dict[tupl
 
 
 def nightly(*rates: float, rest: float = 2) -> list[float]:
-    """A job that makes so many writes a second every night, by five minutes."""
+    """Return a job that makes this many writes a second every night, by five minutes."""
     return [*[rest] * 36, *rates, *[rest] * (252 - len(rates))] * 14
 
 
@@ -332,7 +332,7 @@ LOST = [None if i % 288 in {40, 41} else 340.0 * FIVE_MINUTES_S for i in range(4
 
 
 def case(title: str, expect: type[Verdict], says: str, rates: Sequence[float], **more: float) -> Case:
-    """A case of these writes a second, by five minutes."""
+    """Return a case with these writes a second, by five minutes."""
     return SHARED(title, expect, says, metrics=writing(rates, **more))
 
 

@@ -43,9 +43,9 @@ from slackwater.rules.efs_throughput import READS, WRITES
 from slackwater.rules.examples import Cases, Points, days_ago
 
 A_DAY, FIVE_MINUTES = DAY_S // MINUTE_S, FIVE_MINUTES_S // MINUTE_S
-"""Connection-minutes of one client that is always connected."""
+"""The connection-minutes, in a day and in five minutes, of one client that is always connected."""
 
-SCATTERED: Final = 0.01  # of the five-minute points may be missing: CloudWatch loses some, and the last ones come late
+SCATTERED: Final = 0.01  # the share of points that may be missing: CloudWatch loses some, and the last are late
 
 
 class SingleClientLimits(Limits):
@@ -58,7 +58,7 @@ class SingleClientLimits(Limits):
 
 
 class Work(NamedTuple):
-    """What moved in the busiest five minutes (None if it was not published) and in a month."""
+    """What clients moved in the busiest five minutes (None if it was not published) and in a month."""
 
     peak_mib_s: float | None
     peak_iops: float | None
@@ -95,7 +95,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) ->
 
 
 def _by_day(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) -> Series | Fine | Unknown:
-    """Connection-minutes of the days that need points. The verdict if they decide it."""
+    """Return the connection-minutes of the days that must have points, or the verdict if they decide."""
     (by_day,) = seen.read(*efs.daily(file_system, limits.window_days, CLIENTS))
     if max(by_day.present, default=0) > A_DAY:
         return Fine("more than one client was connected")
@@ -108,7 +108,7 @@ def _by_day(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) 
 
 
 def _work(read: Series, written: Series, reads: Series, writes: Series) -> Work:
-    """EBS splits operations every 256 KiB: at most as many as EFS counts, and one more for each 256 KiB."""
+    """Return the load on a volume. EBS splits operations, so it counts at most one more than EFS for each 256 KiB."""
     moved, done = added((read, written)), added((reads, writes))
     split = moved.over(ebs.VOLUME_TYPES["gp3"].operation_bytes).plus(done)
     months = len(read) * FIVE_MINUTES_S / DAY_S / DAYS_PER_MONTH  # a missing point counts as zero
@@ -121,7 +121,7 @@ def _work(read: Series, written: Series, reads: Series, writes: Series) -> Work:
 
 
 def _setting(file_system: EfsFileSystem, work: Work, limits: SingleClientLimits) -> tuple[int, ebs.Gp3] | Fine:
-    """The GiB and the settings of the smallest gp3 volume with headroom for the data and the busiest five minutes."""
+    """Return GiB and settings of the smallest gp3 volume with headroom for the data and the busiest five minutes."""
     gp3, room = ebs.VOLUME_TYPES["gp3"], limits.headroom_percent
     gib, largest = max(1, ebs.with_headroom(file_system.total_bytes / GIB, room)), gp3.gib[1]
     if gib > largest:
@@ -166,7 +166,7 @@ def _flag(file_system: EfsFileSystem, often: str, share: Evidence, work: Work, t
 def _volume(file_system: EfsFileSystem, to: tuple[int, ebs.Gp3], work: Work, way: Alternative) -> Advice:
     gib, (iops, mib_s) = to
     provisioned = formulas.provisioned_units(file_system.provisioned_mib_s or 0, file_system.standard_bytes)
-    elastic = formulas.elastic_units(work.monthly_read_bytes, work.monthly_written_bytes)  # at least: without metadata
+    elastic = formulas.elastic_units(work.monthly_read_bytes, work.monthly_written_bytes)  # at least: no metadata
     throughput = elastic if file_system.throughput_mode == "elastic" else (provisioned,)
     plain = ebs.units("gp3", gib, ebs.GP3_INCLUDED_IOPS, ebs.GP3_INCLUDED_MIB_S)
     faster = difference(plain, ebs.units("gp3", gib, iops, mib_s))
@@ -195,9 +195,9 @@ POINTS = 36 * 288
 
 
 def connected(points: Points, mib_s: float = 4, kib: float = 64, hours: int = 24) -> dict[tuple[Metric, int], Points]:
-    """36 days of connection-minutes by five minutes, with reads of `mib_s` in operations of `kib` for `hours` a day.
+    """Return 36 days of connection-minutes by five minutes, with reads of `mib_s` in `kib` operations `hours` a day.
 
-    The day that is not over has 108 points.
+    The current day has 108 points.
     """
     minutes = [0.0 if value is None else value for value in points]
     ends = [len(minutes) - 108 - 288 * n for n in range(36)]

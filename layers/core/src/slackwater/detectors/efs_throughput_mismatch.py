@@ -49,11 +49,11 @@ from slackwater.rules.series import grouped
 OPERATIONS = Metric("AWS/EFS", "MeteredIOBytes", "SampleCount", "operations")
 
 LESS_BELOW_GIB, MORE_ABOVE_GIB = 80, 125
-"""GiB written a month for which Elastic surely costs less, or more, than 1 MiB/s provisioned, which costs as much as
-100. A GiB read costs half (us-east-1; 103 GiB and 57 % in Tokyo; Amazon EFS pricing)."""
-LATE: Final = 3  # of the newest five-minute points may not be there yet
-BUSY: Final = 0.25  # with less than this part of what its limit allows in an hour, it was not at the limit for long
-AT_LIMIT: Final = "at its limit"  # stored fingerprints hash it: never change it
+"""The GiB written a month for which Elastic surely costs less, or more, than 1 MiB/s provisioned. That costs as much as
+100 GiB written. A GiB read costs half (us-east-1; 103 GiB and 57 % in Tokyo; Amazon EFS pricing)."""
+LATE: Final = 3  # how many of the newest five-minute points may be missing
+BUSY: Final = 0.25  # with less than this share of its limit in an hour, it was not at the limit for long
+AT_LIMIT: Final = "at its limit"  # part of stored fingerprints: never change it
 SHORTER: Final = (
     "Single minutes may have reached {}. Before you choose an option that carries less, check MeteredIOBytes by the"
     " minute (Period 60, Sum / 60; CloudWatch keeps 15 days)."
@@ -77,7 +77,7 @@ class MismatchLimits(Limits):
 
     @property
     def times(self) -> float:
-        """The factor of the headroom."""
+        """The headroom as a factor."""
         return 1 + self.headroom_percent / 100
 
 
@@ -127,7 +127,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
 def _decided_by_day(
     by_day: Series, limits: MismatchLimits, long_bytes: float, *, elastic: bool, free: bool
 ) -> Fine | Unknown | None:
-    """The verdict if the days decide it. `long_bytes` are what it moves if it is at its limit for long."""
+    """Return the verdict if the days decide; else None. A day that is long at the limit moves `long_bytes` or more."""
     recent = by_day.newest(limits.window_days)
     if not recent.present:
         return Unknown(f"MeteredIOBytes has no point in {limits.window_days} days")
@@ -140,14 +140,14 @@ def _decided_by_day(
 
 
 def _may_be_at_limit(by_hour: Series, limits: MismatchLimits, ceiling: float, long_bytes: float) -> bool:
-    """Whether enough days moved as much in busy hours as the limit allows for long."""
+    """Return whether enough days moved at least `long_bytes` in their busy hours."""
     full = ceiling * HOUR_S  # a missing hour may have moved as much
     busy = [full if isnan(moved) else moved if moved >= BUSY * full else 0.0 for moved in by_hour.values]
     return sum(sum(busy[i : i + 24]) >= long_bytes for i in range(0, len(busy), 24)) >= limits.at_limit_days
 
 
 def _is_calm(by_hour: Demand, limits: MismatchLimits) -> bool:
-    """Whether bursting carries it even if all of any hour moved in one minute, which is less than was permitted."""
+    """Return whether bursting carries it even if each hour moved in one minute, at less than the permitted rate."""
     permitted = min(by_hour.permitted.present) * limits.at_limit_percent / 100
     burst = formulas.metered_ceiling("bursting", by_hour.file_system)
     calm = max(by_hour.metered.present) / MINUTE_S * limits.times <= min(permitted, burst)
@@ -155,7 +155,7 @@ def _is_calm(by_hour: Demand, limits: MismatchLimits) -> bool:
 
 
 def _at_limit_s(demand: Demand, limits: MismatchLimits, ceiling: float, *, paid: bool) -> list[int] | None:
-    """The seconds at its limit, for each day on which that was long. None if it was too rarely at its limit."""
+    """Return the seconds at the limit on each day with enough of them; None if it was at the limit too rarely."""
     period_s, day = demand.metered.period_s, DAY_S // demand.metered.period_s
     at_limit = demand.at_limit(limits.at_limit_percent / 100, ceiling * limits.at_limit_percent / 100)
     window, newest = at_limit[-limits.window_days * day :], at_limit[-limits.now_at_provisioned_hours * day // 24 :]
@@ -183,7 +183,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
     *_, last = seen.read(*efs.daily(file_system, LOOK_BACK_DAYS, *(MOVED if elastic else (*MOVED, BALANCE))))
     moved = unless_decided(efs_throughput.month(file_system, seen, limits.window_days))
     bill, slow = moved.elastic(most=False) if elastic else (), demand.too_slow(moved, limits.times, amount)
-    minute = min(ceiling, demand.peak * FIVE_MINUTES_S / MINUTE_S)  # if one minute moved all that the five did
+    minute = min(ceiling, demand.peak * FIVE_MINUTES_S / MINUTE_S)  # if one minute moved the bytes of all five
     carried, options = [minute], dict[formulas.EfsMode, Advice]()
     if bursting and "bursting" not in slow:
         carried.append(formulas.metered_ceiling("bursting", file_system))
@@ -208,7 +208,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
 
 
 def _surely_costs_more(demand: Demand, seen: Seen, amount: int) -> bool:
-    """Whether an amount surely costs more than Elastic does now: 1 GiB is metered for 1 GiB written or 3 GiB read."""
+    """Return whether an amount surely costs more than Elastic does now: 3 GiB read are metered as 1 GiB written."""
     (series,) = seen.read(*efs.daily(demand.file_system, LOOK_BACK_DAYS, OPERATIONS))
     operations = seen.finished(series, demand.file_system.created_at)
     most_gib = 2 * demand.month_gib + efs_throughput.a_month(operations) * formulas.LEAST_DATA_BYTES / GIB
@@ -218,7 +218,7 @@ def _surely_costs_more(demand: Demand, seen: Seen, amount: int) -> bool:
 def _to_bursting(
     demand: Demand, limits: MismatchLimits, bill: tuple[Change, ...], held: Sequence[float], *, sure: bool
 ) -> Advice:
-    """Recommend bursting. It begins with the last of the credits that it `held`, in bytes."""
+    """Recommend bursting, which begins with the newest of the balances that it `held`, in bytes."""
     file_system, standard = demand.file_system, demand.file_system.standard_bytes
     burst, full = formulas.metered_ceiling("bursting", file_system), formulas.full_credits_bytes(standard)
     left = formulas.credits_left(file_system, (demand.by_day, demand.metered), limits.times)
@@ -237,7 +237,7 @@ def _to_bursting(
 
 
 def _mode_and_peaks(demand: Demand, scale: float | None, *lines: Line) -> tuple[Evidence, Evidence]:
-    """Evidence: the mode, and a chart of the busiest five minutes of each day."""
+    """Return evidence: the mode, and a chart of the busiest five minutes of each day."""
     label, peak = f"Busiest five minutes, metered{demand.at_most}", round(demand.peak / MIB, 2)
     chart = grouped(demand.metered.over(FIVE_MINUTES_S * MIB), DAY_S)
     mode = Evidence("Throughput mode", _mode_words(demand.file_system), "words")
@@ -301,7 +301,7 @@ def _flag_limit(demand: Demand, window_days: int, ceiling: float, at_limit_s: li
 def moving(
     *spans: tuple[float, int], permitted: float = 256, read_share: float = 0.5, kib: float = 256, older_tib: float = 0
 ) -> Metrics:
-    """The same (MiB/s metered, minutes) every day, in operations of so many KiB; `older_tib` more three weeks ago."""
+    """Return the same (MiB/s metered, minutes) every day, in `kib` operations, and `older_tib` more 3 weeks ago."""
     day = [rate * MIB * FIVE_MINUTES_S for rate, minutes in spans for _ in range(minutes // 5)]
     metered, first = day * 36, 15 * 288
     metered[first : first + 36] = [older_tib * TIB / 36] * 36 if older_tib else day[:36]
@@ -319,7 +319,7 @@ def moving(
 
 
 def changed(days_ago: int, before: tuple[float, float], since: tuple[float, float]) -> Metrics:
-    """MiB/s metered and permitted, by five minutes, before and since a day."""
+    """Return MiB/s metered and permitted, by five minutes, before and since a day."""
     spans = ((before, (36 - days_ago) * 24), (since, days_ago * 24))
     metered = [one[0] * MIB * FIVE_MINUTES_S for one, hours in spans for _ in range(12 * hours)]
     permitted = [one[1] * MIB for one, hours in spans for _ in range(hours)]

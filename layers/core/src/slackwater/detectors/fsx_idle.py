@@ -37,7 +37,7 @@ from slackwater.rules.series import gaps
 
 CLIENTS = Metric("AWS/FSx", "ClientConnections", "Maximum", "connections")
 CLIENTS_FROM_MB_S: Final = {"OPENZFS": 0, "LUSTRE": 0, "WINDOWS": 32}
-"""The throughput from which a type publishes its clients (FSx for Windows User Guide, "CloudWatch metrics")."""
+"""The MB/s from which a type publishes its clients (FSx for Windows User Guide, "CloudWatch metrics")."""
 
 
 class IdleLimits(Limits):
@@ -109,7 +109,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
 
 
 def _ontap_replica(volumes: Sequence[FsxVolume], seen: Seen) -> Fine | Unknown | None:
-    """The verdict if replication, not a client, writes a volume of an ONTAP file system, or may do so."""
+    """Return the verdict if replication writes, or may write, a volume of an ONTAP file system; else None."""
     if why := seen.fleet.unreadable.get(FsxVolume):
         return Unknown(f"its volumes, which replication may write, are unknown: {why}")
     types = {"DP", "LS"} & {one.ontap_volume_type or "" for one in volumes}
@@ -117,7 +117,7 @@ def _ontap_replica(volumes: Sequence[FsxVolume], seen: Seen) -> Fine | Unknown |
 
 
 def _replicated(used: Series, file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Fine | Unknown | None:
-    """The verdict if replication writes an OpenZFS file system, or may do so."""
+    """Return the verdict if replication writes, or may write, an OpenZFS file system; else None."""
     points = used.since(file_system.created_at.timestamp()).present
     growth = max((now - lowest for now, lowest in zip(points, accumulate(points, min), strict=True)), default=0.0)
     if growth > limits.growth_mib * MIB:
@@ -138,7 +138,7 @@ STEPS: Final[Mapping[str, str]] = {
 
 
 def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], *, sure: bool) -> Advice:
-    """The command only backs up: it deletes nothing. `sure` says that nothing is left for a person to check."""
+    """Recommend a backup and a deletion. The command only backs up. `sure` says that a person has nothing to check."""
     kind, create = file_system.file_system_type, f"aws fsx create-backup --region {file_system.target.region}"
     command: str | None = f"{create} --file-system-id {file_system.id}"
     first, steps = "Back it up and wait until the backup is AVAILABLE", STEPS.get(kind, "delete it")
@@ -166,13 +166,13 @@ def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], *, sure: b
         risk=risk,
         reversible=command is not None,
         command=command,
-        # Backups of other types lack shares, LUNs, a domain, or links to S3.
+        # Backups of other types do not include shares, LUNs, a domain, or links to S3.
         deletes=sure and kind == "OPENZFS" and not advice.is_protected(file_system),
     )
 
 
 def _smallest(file_system: FsxFileSystem) -> Iterator[Advice]:
-    """Recommend to keep the data on the smallest file server, if AWS's table of sizes is built in."""
+    """Recommend to keep the data on the smallest file server, if Slackwater has AWS's table of sizes."""
     table, now = formulas.deployment(file_system), file_system.throughput_mb_s or 0
     least = table.file_servers[0].throughput_mb_s if table and file_system.storage_type == "SSD" else now
     if least < now:

@@ -45,13 +45,13 @@ from slackwater.rules.series import gaps
 READ_PEAK, WRITE_PEAK = (Metric("AWS/FSx", f"Data{way}Bytes", "Maximum", "bytes a minute") for way in ("Read", "Write"))
 TRAFFIC: Final = (READ, WRITTEN, READ_PEAK, WRITE_PEAK)
 
-HEADROOM: Final = 2  # AWS advises to use less than half of what is provisioned, in the busiest minute too
+HEADROOM: Final = 2  # AWS advises to use less than half of the provisioned amount, even in the busiest minute
 MONTH_DAYS, WEEK_POINTS = 30, 8
 TIERING: Final = (
     "Above half full, volumes that tier by AUTO or SNAPSHOT_ONLY move cold data to the capacity pool, which is slower"
     " and billed by size and request. Check their policies, or leave more room."
 )
-TREND: Final = 0.7  # correlation with time above which half of the variance is growth
+TREND: Final = 0.7  # the correlation with time above which growth explains half of the variance
 
 
 class OversizedLimits(Limits):
@@ -80,7 +80,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
     if _percent(file_system, max(newest) + a_day * limits.growth_days) >= limits.used_percent:
         return Fine(f"it grows by {size_words(a_day)} a day")
 
-    # Nothing is priced for Windows, so nothing else is read there.
+    # Slackwater prices nothing for Windows, so it reads nothing else there.
     more = () if kind == "WINDOWS" else (DISK_IOPS, *TRAFFIC, *([IN_POOL] if kind == "ONTAP" else []))
     samples, *read = seen.read(*fsx.daily(file_system, window, fsx.samples(fsx.SPACE[kind]), *more))
     found = dict(zip(more, read, strict=True))
@@ -91,7 +91,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
     use = _use(file_system, used, max(pool), work, limits)
     stored = use.fullest / (limits.fill_percent / 100)
     tight = formulas.with_least_ssd(file_system, stored_bytes=stored, iops=use.needed_iops)
-    least = max(limits.least_surplus_gib, formulas.LEAST_SHRINK * file_system.storage_gib)  # or a copy is not worth it
+    least = max(limits.least_surplus_gib, formulas.LEAST_SHRINK * file_system.storage_gib)  # less is not worth a copy
     smaller = tight if file_system.storage_gib - tight.storage_gib >= least else None
     if smaller is None and (kind != "ONTAP" or _percent(file_system, use.fullest + use.pooled) >= limits.used_percent):
         pooled = f", and {size_words(use.pooled)} in its capacity pool" if use.pooled else ""
@@ -103,7 +103,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
 
 
 def _exempt(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Fine | None:
-    """The verdict on a file system that is not judged, whatever it holds."""
+    """Return the verdict on a file system that is not judged whatever it holds; None if it is judged."""
     kind = file_system.file_system_type
     if kind not in fsx.SPACE:
         return Fine(f"the size of {fsx.NAMES.get(kind, kind)} is its throughput")
@@ -114,7 +114,7 @@ def _exempt(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> 
     least_gib = formulas.least_gib(file_system)
     if kind != "ONTAP" and file_system.storage_gib - least_gib < limits.least_surplus_gib:
         return Fine(f"it is close to the minimum of {least_gib} GiB")
-    if seen.is_younger(file_system.created_at, days=limits.least_days + 1):  # its first day is not a whole one
+    if seen.is_younger(file_system.created_at, days=limits.least_days + 1):  # its first day is not whole
         return Fine(f"it is younger than {limits.least_days + 1} days")
     return None
 
@@ -124,7 +124,7 @@ def _percent(file_system: FsxFileSystem, size_bytes: float) -> float:
 
 
 def _growth(days: Sequence[float]) -> float:
-    """Bytes a day by which it grows, and still does. 0 if its data comes and goes; one step does not count."""
+    """Return the bytes a day by which it still grows; 0 if its data comes and goes. A single step does not count."""
     step, at = max((after - before, at) for at, (before, after) in enumerate(pairwise(days), 1))
     if step > (days[-1] - days[0]) / 2:
         days = [used - step if i >= at else used for i, used in enumerate(days)]
@@ -135,9 +135,9 @@ def _growth(days: Sequence[float]) -> float:
 
 
 class Use(NamedTuple):
-    """What a file system holds on SSD, by day and at most, and in its capacity pool, in bytes. None is unknown.
+    """The bytes of a file system on SSD, by day and at most, and in its capacity pool. None means unknown.
 
-    `traffic` are bytes a second at most, and bytes that clients read and write in a month.
+    `traffic` are the most bytes a second, and the bytes that clients read and write in a month.
     """
 
     used: Series
@@ -146,13 +146,13 @@ class Use(NamedTuple):
     disk_iops: float | None
     needed_iops: int
     traffic: tuple[float, float, float] | None
-    lost_minutes: float = 0.0  # in which its space was not recorded
+    lost_minutes: float = 0.0  # in which CloudWatch did not record its space
 
 
 def _use(
     file_system: FsxFileSystem, used: Series, pooled: float, work: Mapping[Metric, Series], limits: OversizedLimits
 ) -> Use:
-    """`work` has whole days. A metric with a missing day among the newest ones is unknown: all IOPS are needed then."""
+    """Return the use from whole days. A metric without one of the newest days is unknown: then all IOPS are needed."""
     known = {metric: one.present for metric, one in work.items() if not gaps(one, limits.least_days).holes}
     iops, needed, traffic = None, file_system.iops or 0, None
     if file_system.iops is not None and known.get(DISK_IOPS):
@@ -160,7 +160,7 @@ def _use(
         needed = ceil(HEADROOM * iops)
     if all(known.get(metric) for metric in TRAFFIC):
         read, written = (fmean(known[metric][-MONTH_DAYS:]) * MONTH_DAYS for metric in (READ, WRITTEN))
-        # Reads and writes may have different busiest minutes: an upper bound.
+        # An upper bound: the busiest minutes of reads and writes may differ.
         traffic = (max(known[READ_PEAK]) + max(known[WRITE_PEAK])) / MINUTE_S, read, written
     return Use(used, max(used.present), pooled, iops, needed, traffic)
 
@@ -168,7 +168,7 @@ def _use(
 def _flag(
     file_system: FsxFileSystem, use: Use, smaller: FsxFileSystem | None, recorded: Series, limits: OversizedLimits
 ) -> Flagged:
-    """`recorded` is the used space of whole days."""
+    """Flag the file system. `recorded` is the used space of whole days."""
     provisioned, present = file_system.storage_gib, len(recorded.present)
     is_ontap, iops, traffic = file_system.file_system_type == "ONTAP", use.disk_iops, use.traffic
     pooled, mb_s = round(use.pooled / GIB, 1), round(traffic[0] / formulas.MB, 1) if traffic else 0
@@ -211,7 +211,7 @@ THEN: Final = "switch the clients, copy the rest, back up the old one and delete
 
 
 def _shrink(file_system: FsxFileSystem, smaller: FsxFileSystem) -> Advice:
-    """In place if the SSD can shrink, else by a copy."""
+    """Recommend a smaller SSD: in place if it can shrink, else by a copy."""
     kind, command = file_system.file_system_type, None
     size = f"{smaller.storage_gib:,} GiB of SSD" + (f" and {smaller.iops:,} IOPS" if smaller.iops else "")
     if kind == "ONTAP" and file_system.deployment_type in formulas.SHRINKS:
@@ -235,7 +235,7 @@ def _shrink(file_system: FsxFileSystem, smaller: FsxFileSystem) -> Advice:
 
 
 def _elsewhere(file_system: FsxFileSystem, use: Use, limits: OversizedLimits) -> tuple[Remedy, ...]:
-    """The smaller services that carry the same. OpenZFS provisions room to grow; EFS bills what it holds."""
+    """Return the lower-cost services that carry the load. OpenZFS needs room to grow; EFS bills what it stores."""
     before = formulas.monthly_units(file_system)
     if before is None or use.traffic is None:
         return ()

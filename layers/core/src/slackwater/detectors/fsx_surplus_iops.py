@@ -62,7 +62,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
     if percent >= limits.peak_percent:
         return Fine(f"its disks used {percent:.0f} % of them")
     used = percent / 100 * iops
-    least = floor(used / limits.busy_percent * 100) + 1  # with one less, they would be too busy
+    least = floor(used / limits.busy_percent * 100) + 1  # with one less, the disks would be too busy
     needed = max(included, required, least)
     mode = {"Mode": "AUTOMATIC"} if needed == included else {"Mode": "USER_PROVISIONED", "Iops": needed}
     setting = {"DiskIopsConfiguration": mode}

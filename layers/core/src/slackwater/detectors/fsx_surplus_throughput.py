@@ -45,7 +45,7 @@ CAPACITY: Final[Mapping[Metric, Callable[[FileServer], int]]] = {
     SERVER_DISK_THROUGHPUT: attrgetter("throughput_mb_s"),
     SERVER_DISK_IOPS: attrgetter("disk_iops"),
 }
-"""What each metric is a percentage of. Assumed: processors follow the throughput capacity, because AWS lists none."""
+"""What each metric is a percentage of. Assumed for CPU: it scales with throughput capacity, as AWS lists no CPUs."""
 
 
 class SurplusThroughputLimits(fsx.UtilizationLimits):
@@ -107,12 +107,12 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
 
 
 def _on(smaller: FileServer, server: FileServer, metric: Metric, percent: float) -> float:
-    """What `percent` of a file server is in percent of a smaller one."""
+    """Convert `percent` of a file server to percent of a smaller one."""
     return percent * CAPACITY[metric](server) / CAPACITY[metric](smaller)
 
 
 def _load(smaller: FileServer, server: FileServer, peaks: Mapping[Metric, float]) -> tuple[float, Metric]:
-    """How busy a smaller file server would be, in percent, and by which metric."""
+    """Return how busy a smaller file server would be, in percent, and the metric that decides."""
     loads = ((_on(smaller, server, metric, percent), metric) for metric, percent in peaks.items())
     return max(loads, key=lambda load: load[0])
 
@@ -123,7 +123,7 @@ def _too_small(smaller: FileServer, server: FileServer, peaks: Mapping[Metric, f
 
 
 def busy(network: float, *, cpu: float = 8, disks: float = 9, balance: float | None = 100) -> Metrics:
-    """So busy every day, in percent, and the burst credits that are left."""
+    """Return metrics that are this busy every day, in percent, with this balance of burst credits."""
     return {NETWORK: network, CPU: cpu, **dict.fromkeys(SERVER[1:], disks), **dict.fromkeys(BALANCES, balance)}
 
 

@@ -78,10 +78,10 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     moved = [metric.need(*by, period_s=FIVE_MINUTES_S, days=days) for metric in (WRITES, WRITTEN)]
     busy_disks = [metric.need(*on_server, period_s=FIVE_MINUTES_S, days=days) for metric in DISKS]
     if by != own:
-        seen.read(*moved, *busy_disks)  # in one round, which is the last
+        seen.read(*moved, *busy_disks)  # in one round: it is the last
     writes, written = seen.read(*moved)
     largest, sizes = limits.small_write_kib * KIB, enumerate(zip(writes.values, written.values, strict=True))
-    # False for NaN, which is a missing point.
+    # The comparisons are False for NaN, a missing point.
     small = {i for i, (count, size) in sizes if count >= busy and size / count <= largest}
     if len(small) < needed:
         hidden = _hidden(by_hour, writes, written)
@@ -102,7 +102,7 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
 
 
 def _waited(held: Sequence[int], disks: Sequence[Series], needed: int) -> Sequence[int] | Fine | Unknown:
-    """The points at the ceiling with idle disks of which all metrics are known. The verdict if there are too few."""
+    """Return the points at the ceiling with all metrics of the disks; the verdict if there are too few."""
     if len(held) < needed:
         return DEMAND
     waited = [i for i in held if not any(isnan(one.values[i]) for one in disks)]
@@ -114,7 +114,7 @@ def _waited(held: Sequence[int], disks: Sequence[Series], needed: int) -> Sequen
 
 
 def _waiting(volume: FsxVolume) -> list[NfsClients]:
-    """The entries of its export whose clients wait for each write. Clients of a read-only entry do not write."""
+    """Return the entries of its export whose clients wait for each write. Clients of read-only entries do not write."""
     return [entry for entry in volume.nfs_export if entry.is_sync and "ro" not in entry.options]
 
 
@@ -123,9 +123,9 @@ def _of(volume: FsxVolume) -> tuple[tuple[str, str], ...]:
 
 
 def _other_exports(volume: FsxVolume, fleet: Fleet) -> tuple[FsxVolume, ...]:
-    """The other volumes of its file system that clients can write to through an export of their own.
+    """Return the other volumes of its file system that clients can write to through the volume's own export.
 
-    A volume without an export is written through one that has an export.
+    Clients write to a volume without an export through one that has an export.
 
     Raises:
         UnreadableRecordError: A volume of the file system could not be read.
@@ -135,21 +135,21 @@ def _other_exports(volume: FsxVolume, fleet: Fleet) -> tuple[FsxVolume, ...]:
 
 
 def _by_file_system(volume: FsxVolume, others: Sequence[FsxVolume], seen: Seen, days: int) -> Series | Fine | Unknown:
-    """The hourly writes of a volume's file system, for a volume without a series of its own.
+    """Return the hourly writes of a volume's file system, for a volume without its own series, or the verdict.
 
-    If another volume has a series, the writes of the file system may all be that volume's. If none has one, only the
-    oldest child volume is judged, for one finding.
+    If another volume has a series, all writes of the file system may be that volume's. If none has one, only the
+    oldest child volume is judged, so that there is one finding.
     """
     if why := seen.fleet.unreadable.get(FsxVolume):
         return Unknown(f"{WRITES.name} has no point by volume, and the list of volumes is incomplete: {why}")
     unpublished = Unknown(f"{WRITES.name} has no point in {days} days")
     by_volume = [WRITES.need(*_of(one), period_s=HOUR_S, days=days) for one in others]
     waiting = [one for one in (volume, *others) if _waiting(one)]
-    # The oldest is judged, and the root volume last: data is rarely in it.
+    # Judge the oldest volume. The root volume comes last, because it rarely has data.
     judged = min(waiting, key=lambda one: (one.path == "/fsx", one.created_at, one.id))
     if judged != volume:
         (own,) = seen.read(by_volume[others.index(judged)])
-        if own.present:  # judged by its own series, so the writes of this volume are in no verdict
+        if own.present:  # that volume is judged by its own series, which excludes the writes of this one
             return unpublished
         return Fine(f"{WRITES.name} has no point by volume: the writes of its file system are judged at {judged.id}")
     if not (since_created := min(days, seen.age(volume.created_at).days)):
@@ -160,12 +160,12 @@ def _by_file_system(volume: FsxVolume, others: Sequence[FsxVolume], seen: Seen, 
 
 
 def _may_hold(hours: Iterable[float], least: float, points: int) -> bool:
-    """Whether the writes of these hours can hold so many five-minute points of at least `least` writes."""
+    """Return whether these hours have enough writes for this many five-minute points of at least `least` each."""
     return sum(hour for hour in hours if hour >= least) >= points * least
 
 
 def _hidden(by_hour: Series, writes: Series, written: Series) -> list[float]:
-    """Of the writes of each hour, those that no five-minute point shows with their size."""
+    """Return for each hour the number of writes that no five-minute point shows with their size."""
     shown = defaultdict[float, float](float)
     for i, (count, size) in enumerate(zip(writes.values, written.values, strict=True)):
         if not isnan(count + size):
@@ -177,9 +177,9 @@ def _hidden(by_hour: Series, writes: Series, written: Series) -> list[float]:
 def _flag(
     volume: FsxVolume, iops: int | None, points: list[Series], waited: Sequence[int], others: Sequence[FsxVolume] | None
 ) -> Flagged:
-    """`points` are the writes, their bytes and the metrics of the disks. `waited` are the indexes of those that count.
+    """Flag the volume. `points` are writes, bytes and disk metrics. `waited` are the indexes of the points that count.
 
-    `others` are the volumes that the writes of the file system may be of, too. None if it was judged by its own writes.
+    `others` are other volumes that the writes may go to; None if the volume was judged by its own writes.
     """
     writes, written, *disks = points
     counts = [writes.values[i] for i in waited]
@@ -201,7 +201,7 @@ def _flag(
     which = f"The writes may be those of any of these volumes: {shown}. Check at the clients."
     async_export = Remedy(
         kind="small-files",
-        inputs={  # of five minutes
+        inputs={  # for five minutes
             "files": max(1, round(sum(counts) / len(waited) / nfs.OPENZFS_OPERATIONS)),
             "bytes": f"{kib / len(waited):.0f}KiB",
             "storage": "openzfs-sync",
@@ -229,11 +229,11 @@ def _flag(
         fingerprint_inputs=(*sorted(entries), *(one.id for one in candidates)),
         covers=(volume.file_system_id,),
         caveats=(which if names else nfs.ASYNC_CAVEAT, "More IOPS or throughput do not help while the export is sync."),
-        remedies=() if names else (async_export,),  # async on the wrong volume risks its data and speeds up nothing
+        remedies=() if names else (async_export,),  # async on the wrong volume risks data and does not help
     )
 
 
-NAMED_CANDIDATES: Final = 5  # in a caveat; the evidence names all of them
+NAMED_CANDIDATES: Final = 5  # how many a caveat names; the evidence names all of them
 AT_THE_CLIENTS: Final = Advice(
     action="client-side-first",
     summary=(
@@ -247,7 +247,7 @@ AT_THE_CLIENTS: Final = Advice(
 
 
 def _async_export(volume: FsxVolume, clients: str, way: Alternative) -> Advice | None:
-    """The command has the whole export list, because UpdateVolume replaces it."""
+    """Recommend `async`. The command has the whole export list, because UpdateVolume replaces it."""
     if way.id != "openzfs-async":
         return None
     entries = [
@@ -270,7 +270,7 @@ def _async_export(volume: FsxVolume, clients: str, way: Alternative) -> Advice |
 
 
 def nightly(per_s: Sequence[float], *, kib: float = 4, disk_percent: float = 8) -> Metrics:
-    """So many writes a second of each night, by five minutes; one a second for the rest of the day."""
+    """Return this many writes a second each night, by five minutes, and one a second for the rest of the day."""
     counts = [rate * FIVE_MINUTES_S for rate in ([*per_s] + [1.0] * (288 - len(per_s))) * 14]
     return {
         (WRITES, HOUR_S): [sum(hour) for hour in batched(counts, 12)],

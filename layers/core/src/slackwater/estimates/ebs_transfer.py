@@ -87,7 +87,7 @@ class EbsTransferred(Result):
 
 
 def work(inputs: EbsTransfer, known: Known) -> Answer[EbsTransferred]:
-    """The transfer from event to event, and the smallest type of the family that never binds it."""
+    """Calculate the phases of the transfer, and the smallest type of the family that never limits it."""
     this = known.instance_type(inputs.instance_type, "instance_type")
     instance = ebs.instance_limits(this, inputs.volume_type)
     if instance is None:
@@ -186,7 +186,7 @@ def _volume_usd(inputs: EbsTransfer, known: Known) -> Decimal | None:
 
 
 def _like(this: InstanceType, types: Iterable[InstanceType]) -> str:
-    """The nearest type of the same kind and size that EC2 does publish it for, as a question."""
+    """Return a question with the most similar type for which EC2 publishes a bandwidth; empty if there is none."""
     size = this.id.removeprefix(this.family)
     alike = [one.id for one in types if one.id[0] == this.id[0] and one.id.endswith(size) and one.ebs_baseline_mbps]
     return f"; {did_you_mean(this.id, alike, LIST_TYPES)}" if alike else ""
@@ -206,7 +206,7 @@ def _most_of_the_time(phases: Iterable[Phase]) -> tuple[Bound, Limit]:
 def _smallest_unbound(
     family: Iterable[InstanceType], volume_type: str, volume: VolumeLimits, operation_bytes: float
 ) -> InstanceType | None:
-    """The type with the lowest baseline EBS bandwidth that carries the volume's burst without one of its own."""
+    """Return the type with the lowest baseline EBS bandwidth that carries the volume's burst; None if none does."""
     needed = volume.burst.rate(operation_bytes)
     unbound = [
         one

@@ -74,8 +74,9 @@ class Credits(Result):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A daily job: its credits in bytes, and days that they last, earned at the baseline or by size alone; None for
-    ever.
+    """A daily job: what it is metered as, in bytes, and for how many days credits last.
+
+    `days` assumes that credits are earned at the baseline, and `days_at_worst` by size alone. None means forever.
     """
 
     metered: float
@@ -84,7 +85,7 @@ class _Job:
 
 
 def work(inputs: EfsCredits, known: Known) -> Answer[Credits]:
-    """The credits of the footage, then of the steady rate and of the daily job."""
+    """Calculate the credits of the footage, the steady rate and the daily job."""
     footage = _input_bytes(inputs)
     credits_bytes = efs.full_credits_bytes(inputs.stored)
     baseline = efs.baseline_bytes_per_s(inputs.stored)
@@ -132,7 +133,7 @@ def work(inputs: EfsCredits, known: Known) -> Answer[Credits]:
 
 
 def _input_bytes(inputs: EfsCredits) -> float | None:
-    """The input for one duration; None where only a metered rate is asked."""
+    """Return the input's bytes for one duration; None if the question is only about a metered rate or a daily job."""
     if inputs.input is not None and inputs.input_rate is not None:
         raise InputError("input_rate", "give input or input-rate, not both")
     if not inputs.duration:
@@ -156,7 +157,7 @@ OF_FOOTAGE: Final = ("duration", "renditions", "passes", "video_share", "output_
 
 
 def _job(inputs: EfsCredits, credits_bytes: int, allowed: efs.Allowance) -> _Job | None:
-    """The daily job, as fast as its credits allow."""
+    """Return the daily job, running as fast as its credits allow; None if there is none."""
     metered = efs.metered_bytes(inputs.write_per_day, inputs.read_per_day)
     if not metered:
         return None

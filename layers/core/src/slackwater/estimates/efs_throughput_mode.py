@@ -89,7 +89,7 @@ class Choice(Result):
 
 
 def work(inputs: EfsThroughputMode, known: Known) -> Answer[Choice]:
-    """Every mode under the same load."""
+    """Calculate the cost and the fit of every mode under the same load."""
     if inputs.operation_size is not None and inputs.operation_size < 1:
         raise InputError("operation_size", "an operation moves 1B at least")
     load = _load(inputs, known)
@@ -189,7 +189,10 @@ UNSAID: Final = "what it costs is unknown without read-per-month and write-per-m
 
 
 def _break_even_percent(load: Load, known: Known) -> float | None:
-    """For the month's mix of reads and writes, without what the size includes."""
+    """Return the use, in percent of provisioned throughput, above which Elastic costs more; None if a price is unknown.
+
+    It is for the month's mix of reads and writes. It does not count the throughput that the size includes.
+    """
     provisioned = known.price(EFS_PROVISIONED_THROUGHPUT)
     elastic = known.usd(*efs.elastic_units(GIB * load.read_share, GIB * (1 - load.read_share), load.operation_bytes))
     if provisioned is None or not elastic:
@@ -200,7 +203,7 @@ def _break_even_percent(load: Load, known: Known) -> float | None:
 def _elastic_words(
     inputs: EfsThroughputMode, modes: Mapping[EfsMode, Mode], cheapest: EfsMode | None, known: Known
 ) -> str:
-    """Where it turns on the month, of which nothing was said."""
+    """Return a sentence about which mode costs least by the bytes of a month, for inputs that do not say how many."""
     words = "It depends on what moves in a month"
     if cheapest and (other := modes[cheapest].throughput_usd) is not None:
         most = efs.elastic_for(other, known.usd, inputs.operation_size)
@@ -220,7 +223,7 @@ def _summary(
         words.append(depends)
     elif cheapest:
         unknown = any(fit.carries and fit.units and modes[mode].throughput_usd is None for mode, fit in fits.items())
-        # What costs nothing beside the storage is the cheapest whatever the others cost.
+        # A mode that costs nothing beside the storage is the cheapest, whatever the others cost.
         least = (
             "is the cheapest that carries this" if not unknown or not modes[cheapest].throughput_usd else LEAST_KNOWN
         )

@@ -37,14 +37,14 @@ LEAST_HOURS: Final = 1 / 3_600
 MOST_HOURS: Final = 100_000
 LONGEST_CSV: Final = 2_000_000
 ONE_LINE: Final = 40
-"""As much of a wrong line as is worth repeating."""
+"""How many characters of a wrong line a message repeats."""
 
 
 def _hours(value: object) -> float:
-    """Hours from a number of them or a duration with its unit.
+    """Read hours from a number, or from a duration with its unit.
 
     Raises:
-        ValueError: it is neither, or no time that could be billed.
+        ValueError: The value is neither, or AWS could not bill such a time.
     """
     if isinstance(value, str):
         hours = float(value) if re.fullmatch(NUMBER, value) else DURATION.read(value) / HOUR_S
@@ -109,7 +109,7 @@ class Costs(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Use:
-    """What is used on EFS; the mean over its hours."""
+    """What is stored on EFS: the average over `hours`, and the most."""
 
     mean_gib: Decimal
     most_gib: float
@@ -117,7 +117,7 @@ class _Use:
 
 
 def work(inputs: EfsVsEbs, known: Known) -> Answer[Costs]:
-    """What is used by the hour on EFS, and the volume for as long."""
+    """Calculate the cost of the stored data on EFS, and of a volume for its own hours or as long."""
     use = _use(inputs, known)
     ebs_hours = amount(inputs.hours) if inputs.hours else use.hours
     allocated = None if inputs.allocated is None else ceil(inputs.allocated / GIB)
@@ -154,7 +154,7 @@ def work(inputs: EfsVsEbs, known: Known) -> Answer[Costs]:
 
 
 def _volume(inputs: EfsVsEbs, result: Costs, on_efs: Change, ebs_months: Decimal) -> Iterator[Alternative]:
-    """The volume in place of EFS, where its size was named."""
+    """Yield the volume as an alternative to EFS, if its size was given."""
     if result.allocated_gib is not None:
         yield Alternative(
             id=inputs.ebs,
@@ -180,7 +180,7 @@ def _use(inputs: EfsVsEbs, known: Known) -> _Use:
 
 
 def _points(csv: str) -> list[tuple[float, float]]:
-    """Minutes, never decreasing, and GiB at each."""
+    """Return pairs of minutes, which never decrease, and the GiB at that time."""
     points: list[tuple[float, float]] = []
     lines = [
         (number, line) for number, line in enumerate(csv.removeprefix("\ufeff").splitlines(), start=1) if line.strip()

@@ -74,7 +74,7 @@ class Transfer(Result):
 
 
 def work(inputs: NetworkTransfer, known: Known) -> Answer[Transfer]:
-    """The transfer on the instance's own baseline and burst, then on larger types and past it."""
+    """Calculate the transfer with the instance's own baseline and burst, on larger types, and through endpoints."""
     this = known.instance_type(inputs.instance_type, "instance_type")
     if not network.is_published(this):
         raise InputError("instance_type", f"EC2 publishes no network bandwidth for {this.id}")
@@ -122,7 +122,7 @@ def _named(families: list[str], known: Known) -> list[list[InstanceType]]:
 
 
 def _like(this: InstanceType, known: Known) -> list[list[InstanceType]]:
-    """Its own family, and a general one, of which nothing smaller would do."""
+    """Return the types of its own family, and the types of a general family with at least as many vCPUs."""
     general = network.general_family(this.id)
     larger = (
         [one for one in known.sizes(general) if one.vcpus >= this.vcpus] if general and general != this.family else []
@@ -149,7 +149,7 @@ def _summary(this: InstanceType, inputs: NetworkTransfer, result: Transfer) -> s
 
 
 def _what_carries(this: InstanceType, result: Transfer, needed: str) -> str:
-    """What to say of a rate above the baseline."""
+    """Return a sentence about a rate above the baseline, and which types carry it."""
     carrying = [one.instance_type for one in result.instance_types if one.carries]
     lacking = [one.instance_type.partition(".")[0] for one in result.instance_types if not one.carries]
     some = f"{' or '.join(carrying)} does" if carrying else ""
@@ -166,9 +166,9 @@ def _mb_words(mb_per_s: float) -> str:
 
 
 FIRST_TIER_BYTES: Final = 10**15
-"""An interface endpoint's data has its first price up to a petabyte a month, and lower ones above.
+"""Data through an interface endpoint has its first price up to a petabyte a month, and lower prices above.
 
-AWS PrivateLink, pricing.
+Source: AWS PrivateLink pricing.
 """
 
 
@@ -245,7 +245,7 @@ FOR_INTERFACE: Final = (
 def _alternatives(
     this: InstanceType, carriers: list[InstanceType], steady: list[InstanceType], needed: float, inputs: NetworkTransfer
 ) -> tuple[Alternative, ...]:
-    """Types that carry it first, then the largest that do not, then what goes past the instance."""
+    """Return the types that carry the rate, then the largest types that do not, then endpoints."""
     rate = rate_words(needed)
     which = {
         one: f"smallest {one.family} that carries {rate}"

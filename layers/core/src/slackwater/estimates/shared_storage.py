@@ -29,7 +29,7 @@ from slackwater.performance import efs, fsx, nfs
 from slackwater.performance.efs import Load
 
 LEAST_OPERATION_BYTES: Final = 4 * KIB
-"""Assumed: IOPS come with as much throughput at least."""
+"""Assumed: each of the IOPS moves at least this much."""
 REPORT: Final = 'report "Sharing WordPress content on FSx for OpenZFS" (2025-03)'
 
 Service = Literal["efs", "ontap", "openzfs"]
@@ -102,18 +102,18 @@ class SharedStorageChoice(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Priced:
-    """What would be bought, and what speaks against it."""
+    """The configuration to buy, its billed units, and the reasons against it."""
 
     configuration: str | None
     units: tuple[Change, ...] | None
     against: tuple[str, ...]
     minimums: str
     note: str | None = None
-    """How long it carries this, where that is not for good."""
+    """How long it carries the load, if not forever."""
 
 
 def work(inputs: SharedStorage, known: Known) -> Answer[SharedStorageChoice]:
-    """The same demand on each service."""
+    """Calculate the cost and the fit of each service for the same demand."""
     if not inputs.capacity:
         raise InputError("capacity", "nothing to share; at least 1B, such as 64GiB")
     month_s = float(known.hours_per_month) * HOUR_S
@@ -184,7 +184,7 @@ def _alternative(service: Service, offer: Offer, priced: _Priced) -> Alternative
 
 
 def _efs(inputs: SharedStorage, load: Load, known: Known) -> _Priced:
-    """In the throughput mode that carries this for the least."""
+    """Return EFS in the lowest-cost throughput mode that carries the load."""
     provisioned_mib_s = load.provisioned_mib_s
     fits = efs.fits(
         load,
@@ -224,8 +224,9 @@ def _stored(inputs: SharedStorage) -> Change:
 def _elastic(
     inputs: SharedStorage, load: Load, offers: Mapping[Service, Offer], recommended: Service | None, known: Known
 ) -> str | None:
-    """What Elastic throughput would cost, where that depends on the month and nothing was said of it; it may be
-    cheaper.
+    """Return what Elastic throughput would cost, if that depends on figures for the month that the inputs lack.
+
+    It may cost less. Return None if this does not apply.
     """
     storage_usd = known.usd(_stored(inputs))
     offer = offers["efs"]
@@ -286,7 +287,7 @@ NAMED_PROTOCOLS: Final = {"nfs": "NFS", "smb": "SMB", "iscsi": "iSCSI"}
 
 
 def _choice(offers: Mapping[Service, Offer]) -> tuple[Service | None, str]:
-    """The cheapest that fits; the only one that does, even where its price is unknown."""
+    """Return the lowest-cost service that fits, with a sentence. If only one fits, its price may be unknown."""
     fitting = [service for service, offer in offers.items() if offer.fits]
     if not fitting:
         return None, "Nothing here fits."
@@ -316,7 +317,7 @@ def _price(offer: Offer) -> str:
 
 
 def _others(offers: Mapping[Service, Offer], covered: Collection[Service | None]) -> list[str]:
-    """Of each service of which nothing has been said."""
+    """Return a sentence about each service that does not fit, and each priced service that is not in `covered`."""
     words = []
     for service, offer in offers.items():
         if not offer.fits:

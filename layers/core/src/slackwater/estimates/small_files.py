@@ -92,7 +92,7 @@ class SmallFilesTime(Result):
 
 
 def work(inputs: SmallFiles, known: Known) -> Answer[SmallFilesTime]:
-    """The files as asked, then with more workers where that helps, then on every other storage that was measured."""
+    """Calculate the time as asked, with more workers where that helps, and on every other measured storage."""
     now = _passage(inputs, inputs.storage, inputs.workers)
     rows = [
         *((inputs.storage, workers, then) for workers, then in _more_workers(inputs, now)),
@@ -135,12 +135,12 @@ def _passage(inputs: SmallFiles, storage: nfs.Storage, workers: int) -> nfs.Pass
 
 
 def _at_work(inputs: SmallFiles) -> int:
-    """How many of the workers have a file to work at."""
+    """Return how many of the workers have a file to process."""
     return min(inputs.workers, inputs.files)
 
 
 def _more_workers(inputs: SmallFiles, now: nfs.Passage | None) -> Iterator[tuple[int, nfs.Passage]]:
-    """More workers, as long as they have files and each step is faster than the one before."""
+    """Yield higher numbers of workers that have files, while each step is faster than the one before."""
     before = now
     for count in MORE_WORKERS:
         workers = min(count, inputs.files)
@@ -151,14 +151,14 @@ def _more_workers(inputs: SmallFiles, now: nfs.Passage | None) -> Iterator[tuple
 
 
 def _others(inputs: SmallFiles) -> Iterator[tuple[nfs.Storage, nfs.Passage]]:
-    """The same workers on every other storage that was measured."""
+    """Yield the same workers on every other storage that was measured."""
     for storage in STORAGES:
         if storage != inputs.storage and (then := _passage(inputs, storage, inputs.workers)):
             yield storage, then
 
 
 def _is_out_of_credits(inputs: SmallFiles, storage: nfs.Storage, passage: nfs.Passage | None) -> bool:
-    """True if a new file system has fewer credits than this write takes beyond what it earns; a read has enough."""
+    """Return whether a write uses more credits than a new file system has and earns; False for a read."""
     if passage is None or not storage.startswith("efs") or inputs.operation == "read":
         return False
     earned_bytes = efs.baseline_bytes_per_s(0) * passage.best_s
@@ -186,7 +186,7 @@ def _option(inputs: SmallFiles, storage: nfs.Storage, workers: int, then: nfs.Pa
 
 
 def _holding(storage: nfs.Storage, size_bytes: float) -> tuple[Change, ...] | None:
-    """What the least that holds them is billed for; None where nothing of the kind does."""
+    """Return the billed units of the smallest storage that holds the files; None if this kind cannot hold them."""
     gib = size_bytes / GIB
     match storage:
         case "ebs-gp3":
@@ -248,13 +248,13 @@ def _why(inputs: SmallFiles, now: nfs.Passage) -> str:
 
 
 def _rate_words(storage: nfs.Storage, rate: nfs.FileRate) -> str:
-    """In the units of its service: MBps of FSx are read as decimal."""
+    """Return the rate in the units of its service. Slackwater reads FSx's MBps as decimal."""
     words = rate_words if storage.startswith("openzfs") else binary_rate_words
     return words(rate.bytes_per_s)
 
 
 def _alternatives(inputs: SmallFiles, now: nfs.Passage | None) -> list[Alternative]:
-    """More workers first: they cost nothing, neither money nor safety."""
+    """Return the alternatives. More workers come first, because they cost no money and add no risk."""
     if now is None:
         return []
     ways = [
@@ -302,7 +302,7 @@ OPENZFS_LEAST: Final = (
 
 
 def _assumptions(inputs: SmallFiles, *, side_by_side: bool) -> tuple[str, ...]:
-    """What applies to this storage and the other ways; `side_by_side` says whether any has several workers."""
+    """Return the assumptions for this storage and the options. `side_by_side`: whether any has several workers."""
     writes = inputs.operation == "write"
     openzfs = OPENZFS_LEAST if writes or inputs.storage.startswith("openzfs") else ""
     return (

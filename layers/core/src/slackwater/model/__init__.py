@@ -1,1 +1,1 @@
-"""Frozen values: resources, metrics, verdicts, findings, money, policy. They call nothing."""
+"""Frozen values: resources, metrics, verdicts, findings, money, policy. This package does no I/O."""

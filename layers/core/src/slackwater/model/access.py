@@ -12,7 +12,7 @@ UNNAMED: Final = "policy that AWS does not name"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The type of policy that refused a call, in AWS's words. `explicit`: by a Deny, not by a missing Allow."""
+    """The type of policy that refused a call, in AWS's words. `explicit` means by a Deny, not by a missing Allow."""
 
     policy_type: str
     explicit: bool
@@ -20,7 +20,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The result of a call. `reason` is None if it was allowed, `refusal` if AWS did not say what refused it."""
+    """The result of a call. `reason` is None if AWS allowed it, `refusal` if AWS did not say what refused it."""
 
     access: Access
     reason: str | None = None
@@ -32,10 +32,10 @@ class Need:
     """An action that a scan uses.
 
     Attributes:
-        optional: Without the action, a scan is still complete. Else it is incomplete, or does not start.
-        blind: Detectors that cannot judge without it.
-        weaker: Detectors that judge less well without it.
-        without: What else happens without it.
+        optional: Whether a scan is complete without the action. If not, the scan is incomplete or does not start.
+        blind: Detectors that cannot judge without the action.
+        weaker: Detectors that are less accurate without the action.
+        without: What else happens without the action.
     """
 
     action: str
@@ -47,7 +47,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """The result of an action's call in a region; `region` is None if one call is enough for all regions."""
+    """The result of an action's call in a Region; `region` is None if one call is enough for all Regions."""
 
     need: Need
     region: str | None
@@ -56,7 +56,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What a caller may do, checked in some regions."""
+    """What a caller may do, checked in some Regions."""
 
     account: str
     arn: str
@@ -66,7 +66,7 @@ class Examination:
 
     @property
     def role(self) -> str | None:
-        """The name of the role that the caller has assumed; None if it has not."""
+        """The name of the role that the caller has assumed; None if the caller is no role."""
         resource = self.arn.split(":", 5)[-1].split("/")
         return resource[1] if resource[0] == "assumed-role" else None
 
@@ -89,7 +89,7 @@ class Examination:
 
     @property
     def sure(self) -> bool:
-        """Whether AWS said what refused each denied action. Else an Allow for the missing actions may not be enough."""
+        """Whether AWS said what refused each denied action. If not, an Allow for these actions may not be enough."""
         return all(check.answer.refusal for check in self._denied)
 
     @property
@@ -104,7 +104,7 @@ class Examination:
 
     @property
     def silent_regions(self) -> tuple[str, ...]:
-        """The regions in which no call got an answer."""
+        """The Regions in which no call got an answer."""
         reached = {check.region for check in self.checks if check.answer.access != "unreachable"}
         return tuple(region for region in self.regions if region not in reached)
 

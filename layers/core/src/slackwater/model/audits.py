@@ -1,4 +1,4 @@
-"""An audit: one run of the scan over its targets, and its result."""
+"""An audit: one run of the scan over its targets, with its result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,11 +20,11 @@ TARGETS_NAMED: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRequest:
-    """What a person or a schedule requests. Empty `accounts`, `regions` and `detectors` mean those of the policy.
+    """The audit that a person or a schedule requests. Empty `accounts`, `regions` and `detectors` mean the policy's.
 
     Attributes:
-        occasion: One run of a schedule (`weekly/2026-11-16T09:00:00Z`). Two requests with the same one are one audit.
-        retry_of: An earlier audit. Only its incomplete targets are scanned again, with the same detectors.
+        occasion: One run of a schedule (`weekly/2026-11-16T09:00:00Z`). Requests with the same value are one audit.
+        retry_of: The id of an earlier audit. Only its incomplete targets are scanned again, with the same detectors.
     """
 
     requested_by: str
@@ -37,13 +37,13 @@ class AuditRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """What all scans of one audit have in common, fixed before the first starts.
+    """What all scans of one audit have in common. It is fixed before the first scan starts.
 
     Attributes:
-        now: The time as of which all scans judge.
+        now: The evaluation time of all scans.
         accounts: The accounts of the organization that have targets; empty without an organization.
-        gaps: Why some targets are not scanned. An account that cannot be entered is one target, in the region that was
-            tried.
+        gaps: Why some targets are not scanned. An account that Slackwater cannot enter is one target, in the Region in
+            which Slackwater tried.
         own_account: The account that Slackwater runs in, where it assumes no role.
     """
 
@@ -59,14 +59,14 @@ class AuditPlan:
 
     @property
     def to_scan(self) -> tuple[Target, ...]:
-        """The targets, except those that are already known to be inaccessible."""
+        """The targets, except those that Slackwater already knows to be inaccessible."""
         known = {(gap.account, gap.region) for gap in self.gaps}
         return tuple(target for target in self.targets if (target.account, target.region) not in known)
 
 
 @dataclass(frozen=True, slots=True)
 class ScanTask:
-    """A target to scan, and the chunk to begin with, counted from 1."""
+    """A target to scan, and the first chunk to scan, counted from 1."""
 
     target: Target
     part: int = 1
@@ -74,14 +74,14 @@ class ScanTask:
 
 @dataclass(frozen=True, slots=True)
 class ScanBatch:
-    """What one function call scans: one item of the Distributed Map."""
+    """The targets that one function call scans: one item of the Distributed Map."""
 
     todo: tuple[ScanTask, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncompleteTarget:
-    """A target with a required gap, and the first reason."""
+    """A target whose scan is incomplete, and the first reason."""
 
     account: str
     region: str
@@ -97,7 +97,7 @@ class AuditOutcome:
         opened: How many findings the audit opened.
         changed: How many findings changed.
         resolved: How many findings it resolved.
-        estimated_usd: What its metric requests cost.
+        estimated_usd: The cost of its metric requests, in USD.
         incomplete_in_a_row: How many audits of this schedule, including this one, ended incomplete or failed since the
             last complete one.
     """
@@ -134,10 +134,10 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningAudits:
-    """The audits that count as running, by id, with the time at which each started to count.
+    """The audits that count as running, by id, with the time since which each has counted.
 
     An audit that has ended may still be in it. `revision` counts the changes. `callers` has who requested each audit;
-    an older version stored none.
+    older versions stored no callers.
     """
 
     since: Mapping[str, datetime]
@@ -147,9 +147,9 @@ class RunningAudits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """What audits may still do: how many may run, and what they may spend on metrics in a day (UTC).
+    """The limits of audits: how many may run, and how many USD they may spend on metrics in a day (UTC).
 
-    `spent_usd` includes what running scans have reserved.
+    `spent_usd` includes the amounts that running scans have reserved.
     """
 
     running: tuple[str, ...]
@@ -160,5 +160,5 @@ class Allowance:
 
     @property
     def left_usd(self) -> Decimal:
-        """What may still be spent that day."""
+        """How many USD audits may still spend that day."""
         return max(self.most_usd - self.spent_usd, Decimal(0))

@@ -19,7 +19,7 @@ class ListedBackup:
         resource_arn: The ARN of its resource.
         whose: Who made it.
         cleanup: The clean-up whose record names it, or that adopted it; None if there is none.
-        monthly_usd: What it costs a month; None if unknown.
+        monthly_usd: What it costs a month, in USD; None if unknown.
     """
 
     copy: Copy

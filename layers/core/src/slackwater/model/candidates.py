@@ -14,14 +14,14 @@ type State = Literal["ready", "begun", "under-way", "refused", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A finding, and what a run does about it.
+    """A finding, and what a run does with it.
 
     Attributes:
-        state: "ready": a run would start it. "begun": this run started it. "under-way": an earlier run did. "refused",
-            "failed": see `why`.
-        rule: The policy's rule that needs no approval; None if there is none.
-        acts_after: When it may act if it is started now.
-        backup_monthly_usd: What its backup would cost while it is kept: zero without one, None if unknown.
+        state: "ready": a run would start its clean-up. "begun": this run started it. "under-way": an earlier run did.
+            "refused", "failed": see `why`.
+        rule: The policy's rule that allows the clean-up without an approval; None if there is none.
+        acts_after: When the clean-up may act if it is started now.
+        backup_monthly_usd: What its backup would cost a month while it is kept: zero without a backup, None if unknown.
         cleanup: The newest clean-up of the finding.
     """
 
@@ -40,6 +40,6 @@ class Candidate:
 
     @property
     def net_monthly_usd(self) -> Decimal | None:
-        """What it would save a month while its backup is kept; None if unknown."""
+        """What the clean-up would save a month while its backup is kept, in USD; None if unknown."""
         saving, backup = self.finding.sighting.monthly_savings_usd, self.backup_monthly_usd
         return None if saving is None or backup is None else saving - backup

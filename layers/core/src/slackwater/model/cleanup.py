@@ -1,4 +1,4 @@
-"""A clean-up: what it does to one resource, how far it is, and what an undo needs."""
+"""A clean-up: what it does to one resource, its progress, and the data that an undo needs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ from slackwater.model.settings import Setting
 from slackwater.model.tracking import TrackedResource
 
 CLEANUP_TAG: Final = "slackwater:marked"
-"""The tag of a resource that a clean-up is about to delete or change. Its value is the finding's id. No role of
-Slackwater may touch a resource without it.
+"""The tag of a resource that a clean-up is about to delete or change. Its value is the finding's id. Slackwater's roles
+may not touch a resource without this tag.
 """
 ACT_AFTER: Final = "slackwater:act-after"
 """The tag that tells the owner when the clean-up acts (RFC 3339)."""
@@ -26,7 +26,7 @@ the tag.
 AWS Backup also deletes a recovery point by its lifecycle, which you change in AWS Backup.
 """
 TOKEN: Final = "slackwater:token"  # noqa: S105 -- a name
-"""The tag of a backup by which the clean-up that requested it finds it."""
+"""The tag of a backup by which its clean-up finds it."""
 RESTORE: Final = "slackwater:restore"
 """The tag of a backup that says how to restore it."""
 INSTALLATION: Final = "slackwater:installation"
@@ -37,7 +37,8 @@ OWNER: Final = "slackwater:owner"
 RESTORED_FROM: Final = "slackwater:restored-from"
 """The tag of a resource that an undo created. Its value is the id of the original.
 
-If the answer to a create call was lost, the undo finds the new resource by this tag. Nothing with this tag is deleted.
+If the answer to a create call was lost, the undo finds the new resource by this tag. Slackwater deletes no resource
+that has this tag.
 """
 
 type Stage = Literal["starting", "waiting", "working", "done", "called-off", "failed", "undoing", "undone"]
@@ -61,20 +62,20 @@ NAMED: Final = 10
 """How many backups a reason names. The clean-up's record has all of them."""
 
 NOT_PUT_BACK: Final = "not put back"
-"""How the reason begins if a clean-up ended with sub-resources missing from a resource that was not deleted."""
+"""The start of the reason if a clean-up ended with sub-resources missing from a resource that was not deleted."""
 
 type BackupState = Literal["asked", "running", "complete", "verified", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubResource:
-    """Something to delete: the resource itself, or what belongs to it.
+    """Something to delete: the resource itself, or something that belongs to it.
 
     Attributes:
         kind: "volume", "access-point", "mount-target" or "file-system"; in records of older versions also "fsx-volume"
             or "storage-virtual-machine".
-        arn: None if AWS gives it none (mount targets).
-        going: AWS is already deleting it.
+        arn: None for mount targets, which have no ARN.
+        going: Whether AWS is already deleting it.
     """
 
     kind: str
@@ -90,9 +91,9 @@ class CurrentState:
     Attributes:
         tags: None if they could not be read.
         parts: Its sub-resources in the order of deletion, the resource itself last.
-        held: Why it must not be touched: it is attached, replicates, or is being changed. None if nothing prevents it.
-        size_bytes: The metered size of its data, or its provisioned size if backups are measured by that.
-        children: Tags of everything that belongs to it, by id, including what is deleted together with it.
+        held: Why Slackwater must not touch it: it is attached, replicates, or is being changed. None if it may.
+        size_bytes: The metered size of its data, or its provisioned size if backups are compared with that.
+        children: The tags of everything that belongs to it, by id, including what AWS deletes together with it.
     """
 
     born_at: datetime
@@ -109,17 +110,17 @@ class Copy:
 
     Attributes:
         of: The id of the resource.
-        made_at: When it began.
+        made_at: When AWS began it.
         job: The AWS Backup job; None if AWS Backup did not make it.
         expires_at: The time in its tag; None if the tag is missing or unreadable.
-        copied: Somebody copied it from another backup.
+        copied: Whether somebody copied it from another backup.
         deletes_at: When AWS Backup deletes it by its lifecycle; None if it does not.
         key: The KMS key that encrypts it; None if it is not encrypted or AWS owns the key, empty if AWS does not name
-            it.
+            the key.
         vault: The vault in AWS Backup.
-        stored_bytes: What it contains, if that differs from `size_bytes`: it may be less than was provisioned.
-        incremental: `size_bytes` may only count what has changed since an earlier backup. A restore brings back
-            everything.
+        stored_bytes: The size of its contents, if it differs from `size_bytes`, which may be the provisioned size.
+        incremental: Whether `size_bytes` may only count what has changed since an earlier backup. A restore still
+            brings back everything.
     """
 
     id: str | None
@@ -146,7 +147,7 @@ class Copy:
 
     @property
     def installation(self) -> str | None:
-        """The installation that made it; None if its tags do not say."""
+        """The id of the installation that made it; None if its tags do not say."""
         return self.tags.get(INSTALLATION)
 
 
@@ -168,11 +169,11 @@ class Backup:
     Attributes:
         token: Random, unique to this backup, and the same for each repeated request.
         asked_at: When it was requested first.
-        state: While it is "asked", it is unknown whether AWS received the request.
-        asked: How many requests there were.
+        state: In state "asked", it is unknown whether AWS received the request.
+        asked: How many requests were sent.
         id: The id of the snapshot or FSx backup, or the ARN of the recovery point.
-        final: FSx takes this backup itself when it deletes the file system. It has what was written since the others,
-            and is verified afterwards.
+        final: Whether FSx takes this backup itself when it deletes the file system. Such a backup includes what clients
+            wrote after the other backups, and is verified after the deletion.
         installation: The installation that requested it; None for older versions, whose tokens were not random.
         started_at: When AWS began it.
         spares: Ids of other backups that AWS made from the same request.
@@ -210,13 +211,13 @@ class Backup:
 
     @property
     def is_unnamed(self) -> bool:
-        """Whether AWS may have made it, although its id is not on record."""
+        """Whether AWS may have made the backup although its id is not on record."""
         return self.id is None and self.state == "asked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """A warning that Slack has not confirmed yet, and since when it waits.
+    """A warning that Slack has not confirmed yet, and since when it has waited.
 
     Attributes:
         days: How many days ahead of the deletion it warns; None if it announces the date.
@@ -231,16 +232,16 @@ class Tagging:
     """When a clean-up tagged the resource, when it may act, and which warnings were delivered.
 
     Attributes:
-        at: When it was tagged. Recorded before the tags are set.
+        at: When the resource was tagged. It is recorded before the tags are set.
         act_after: When the clean-up may act.
-        tagged: The tags are set.
-        warned_days: The warnings that were delivered, as days ahead of `act_after`.
-        looked_at: When it was last checked while it waits for an approval.
+        tagged: Whether the tags are set.
+        warned_days: The delivered warnings, as days ahead of `act_after`.
+        looked_at: When the resource was last checked while the clean-up waits for an approval.
         delivered_at: When Slack confirmed the first warning.
         notice: The warning that Slack has not confirmed yet.
-        late: How much later than due warnings were delivered, in total.
+        late: The total delay of all warnings.
         repeats: How many announcements followed the first.
-        unwarned: Nobody can be warned, and the policy allows the deletion anyway.
+        unwarned: Whether nobody can be warned and the policy allows the deletion anyway.
     """
 
     at: datetime
@@ -268,10 +269,10 @@ class Restored:
     """The progress of an undo.
 
     Attributes:
-        id: The restored resource's id: a new one if it had been deleted.
+        id: The restored resource's id. It is a new id if the resource was deleted.
         job: The restore job in AWS Backup.
-        of: The backup that it is restored from, if known.
-        differences: What is not as it was.
+        of: The backup that the resource is restored from, if known.
+        differences: How the restored resource differs from before.
         why: What went wrong.
     """
 
@@ -298,7 +299,7 @@ class Observed:
     """What the newest complete audit after a clean-up saw.
 
     Attributes:
-        left_monthly_usd: What the same finding would still save; zero if it is gone, None if unknown.
+        left_monthly_usd: What the same finding would still save a month; zero if the finding is gone, None if unknown.
     """
 
     audit_id: str
@@ -308,7 +309,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """Where a list is stored whole if the record has only its first entries: an object's key, and the number of
+    """Where the complete list is stored if the record has only its first entries: an object's key, and the number of
     entries.
     """
 
@@ -321,33 +322,34 @@ class Cleanup:
     """A clean-up of one finding.
 
     Some resources have more sub-resources than a record can hold. Then `kept` names the lists that are truncated here,
-    and where they are stored whole. A truncated clean-up can be stopped, cancelled and recorded as failed.
+    and where the complete lists are stored. A truncated clean-up can be stopped, cancelled and recorded as failed.
 
     Attributes:
         attempt: Counts the clean-ups of this finding.
         execution: The name of the only execution that may work on it.
-        setting: What it changes to; None if it deletes.
-        unattended: The policy lets it continue without an approval.
-        scratch: The policy says that the data needs no backup.
-        born_at: When the resource was created, as seen when it was tagged.
-        size_bytes: The resource's size at that time.
-        detached: When CloudTrail last saw the volume detached, as of that time.
-        parts: The sub-resources at that time, in the order of deletion.
-        children: Ids of everything that belonged to it at that time.
-        recorded: What an undo needs to create it again.
+        setting: The new setting; None if it deletes.
+        unattended: Whether the policy lets it continue without an approval.
+        scratch: Whether the policy says that the data needs no backup.
+        born_at: When the resource was created, as read when it was tagged.
+        size_bytes: The resource's size when it was tagged.
+        detached: When the volume was last detached according to CloudTrail, as read when it was tagged.
+        parts: The sub-resources when it was tagged, in the order of deletion.
+        children: The ids of everything that belonged to the resource when it was tagged.
+        recorded: The data that an undo needs to create the resource again.
         begun_at: When it began to work, after its detector had confirmed the finding one last time.
         was: The setting before a change.
         backups: One backup. Records of older versions may have one for each volume of an ONTAP file system.
         backed_up_at: When the backups were verified.
         earlier: Backups of earlier attempts that may still exist.
-        backup_monthly_usd: What its backups cost while they are kept; None if the price is unknown.
-        waits_since: Since when it waits for the lock that lets it delete sub-resources.
-        has_turn: It has that lock: from before the first deletion until all is deleted, or restored.
-        fenced_at: Since when nothing can mount the EFS file system.
+        backup_monthly_usd: What its backups cost a month while they are kept, in USD; None if the price is unknown.
+        waits_since: Since when it has waited for the lock for deleting sub-resources.
+        has_turn: Whether it has that lock. It keeps the lock from before the first deletion until everything is deleted
+            or restored.
+        fenced_at: Since when nothing has been able to mount the EFS file system.
         undo_execution: The name of the only execution that may undo it.
         why: How it ended.
         lost_at: When the sweeper found neither the resource nor a backup of it.
-        adopted: Who took over its backup, which another installation made.
+        adopted: Who adopted its backup, which another installation made.
         revision: The number of writes.
     """
 
@@ -436,36 +438,37 @@ class Cleanup:
 
     @property
     def promised(self) -> bool:
-        """Whether people were told that the deletion can be undone. A failed undo does not change that.
+        """Whether Slackwater has told people that the deletion can be undone. A failed undo does not change that.
 
-        They were once the clean-up has ended done, even if somebody else had deleted the resource, and once AWS was
-        asked to delete the resource itself.
+        It has once the clean-up is done, even if somebody else deleted the resource, and once it has asked AWS to
+        delete the resource itself.
         """
         asked = any(one.part.id == self.resource.id for one in self.removals)
         return self.stage == "done" or self.undone is not None or asked
 
     @property
     def turn(self) -> str | None:
-        """The name of the lock for deleting sub-resources, one for each type, account and region; None if there are
-        none.
+        """The name of the lock for deleting sub-resources; None if the resource has none.
+
+        There is one lock for each type, account and Region.
         """
         where = self.resource
         return f"{where.type}/{where.account}/{where.region}" if len(self.parts) > 1 else None
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """What no other clean-up may hold now: the resource's ARN until it ends, and the lock while it has it."""
+        """What no other clean-up may hold now: the resource's ARN until this one ends, and the lock while it has it."""
         return (*(() if self.ended else (self.resource.arn,)), *((self.turn,) if self.turn and self.has_turn else ()))
 
     @property
     def held(self) -> tuple[str, ...]:
-        """What it may have held before, and does not hold now."""
+        """What it may have held before, but does not hold now."""
         places = (self.resource.arn, self.turn) if self.turn else (self.resource.arn,)
         return tuple(place for place in places if place not in self.holds)
 
 
 def left_by(last: Cleanup | None) -> tuple[Backup, ...]:
-    """Return the backups that a clean-up passes on to the next attempt, whose record replaces it."""
+    """Return the backups that a clean-up passes on to the next attempt, whose record replaces its own."""
     return tuple(one for one in (*last.earlier, *last.backups) if one.is_there or one.is_unnamed) if last else ()
 
 
@@ -480,7 +483,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """What applies to all clean-ups: whether a person stopped them, and which were started lately."""
+    """What applies to all clean-ups: whether a person stopped them, and which ones started lately."""
 
     stopped: ActorNote | None = None
     begun: tuple[Begun, ...] = ()

@@ -42,10 +42,10 @@ def limit(default: Any, *, unit: str, why: str, **bounds: Any) -> Any:
 
 
 class MetricsNeededError(Exception):
-    """Stops a judgement until the engine has collected `needs`."""
+    """Interrupts a judgement until the engine has collected `needs`."""
 
     def __init__(self, needs: tuple[Need, ...]) -> None:
-        """`needs` are the metrics that the engine has not collected yet."""
+        """Create the error with the metrics that the engine has not collected yet."""
         super().__init__(needs)
         self.needs = needs
 
@@ -54,7 +54,7 @@ class DecidedError(Exception):
     """Stops a judgement with its `verdict`."""
 
     def __init__(self, verdict: Fine | Unknown) -> None:
-        """`verdict` is the verdict on the resource."""
+        """Create the error with the verdict on the resource."""
         super().__init__(verdict)
         self.verdict = verdict
 
@@ -76,8 +76,13 @@ class Seen:
     def __init__(
         self, now: datetime, fleet: Fleet, answered: Mapping[Need, Series], unread: Collection[Need] = ()
     ) -> None:
-        """`answered` holds the series that the engine has collected in all rounds so far; of `unread` ones the call
-        failed.
+        """Create the input of one judgement.
+
+        Args:
+            now: The time of the scan.
+            fleet: The inventory of the target.
+            answered: The series that the engine has collected in all rounds so far.
+            unread: Optional needs whose metric call failed.
         """
         self.now = now
         self.fleet = fleet
@@ -85,17 +90,17 @@ class Seen:
         self._unread = unread
 
     def read(self, *needs: Need) -> tuple[Series, ...]:
-        """Return the series of each need, in order. A series may hold no point at all.
+        """Return the series of each need, in order. A series may have no points.
 
         Raises:
-            MetricsNeededError: The engine has not collected all of them. It does so and judges again, from the top.
+            MetricsNeededError: The engine has not collected all of them. It collects them, then restarts the judgement.
         """
         if missing := tuple(need for need in needs if need not in self._answered):
             raise MetricsNeededError(missing)
         return tuple(self._answered[need] for need in needs)
 
     def could_not_read(self, *needs: Need) -> bool:
-        """Return whether a call for any of these optional metrics failed. Its series has no points then."""
+        """Return whether a call for any of these optional metrics failed. Then its series has no points."""
         return any(need in self._unread for need in needs)
 
     def finished(self, series: Series, since: datetime) -> Series:
@@ -103,11 +108,11 @@ class Seen:
         return series.between(since.timestamp(), self.now.timestamp())
 
     def age(self, since: datetime) -> timedelta:
-        """Return how long ago `since` was: zero for what was created after the scan began."""
+        """Return how long ago `since` was; zero for a resource that was created after the scan began."""
         return max(timedelta(0), self.now - since)
 
     def is_younger(self, since: datetime, *, days: float = 0, hours: float = 0) -> bool:
-        """Return whether `since` was less long ago than this."""
+        """Return whether `since` is less than this many days and hours ago."""
         return self.age(since) < timedelta(days=days, hours=hours)
 
 
@@ -118,9 +123,9 @@ class Case:
     Attributes:
         expect: The type of the verdict.
         says: Text that the verdict must contain.
-        metrics: Values by metric and period in seconds, the newest last. They end at the end of the window; earlier
-            points, and None, are missing.
-        unpublished: Names of dimensions: a metric that is read by one of them has no points.
+        metrics: Values by metric and period in seconds, the newest last. The last value is at the end of the window.
+            Points before the first value, and None, are missing.
+        unpublished: Names of dimensions. A metric that is read by one of them has no points.
     """
 
     title: str
@@ -143,9 +148,10 @@ class Detector[R: Resource, L: Limits]:
     """One question about one kind of resource. Its id is the name of its file.
 
     Attributes:
-        reads: Other kinds of record that it needs.
-        reads_if_allowed: Other kinds that improve its judgement, and are not required.
-        outranks: Ids of detectors that see less of the same issue. If both flag a resource, only this one is reported.
+        reads: Other kinds of record that it requires.
+        reads_if_allowed: Other kinds of record that improve its judgement, but are not required.
+        outranks: Ids of detectors that find the same issue with less evidence. If both flag a resource, only this one
+            is reported.
     """
 
     title: str
@@ -159,7 +165,7 @@ class Detector[R: Resource, L: Limits]:
     outranks: tuple[str, ...] = ()
 
     def verdict(self, resource: R, seen: Seen, limits: L) -> Verdict:
-        """Return the verdict on a resource, also if `unless_decided` stopped the judgement with it."""
+        """Return the verdict on a resource, including one with which `unless_decided` stopped the judgement."""
         try:
             return self.judge(resource, seen, limits)
         except DecidedError as decided:

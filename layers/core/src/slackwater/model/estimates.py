@@ -64,28 +64,28 @@ def of(what: str, unit: str = "", *, null: str = "unknown") -> Any:
     Args:
         what: What it is.
         unit: Its unit.
-        null: What None means; "" if the question was not asked, and the field is hidden.
+        null: What None means; "" if None means that the question was not asked. Then the field is hidden.
     """
     return Field(description=what, json_schema_extra={"unit": unit, "null": null})
 
 
 class InputError(Exception):
-    """An input has no answer: which one, and which values are valid."""
+    """An estimate has no answer for an input. The error names the input and the valid values."""
 
     def __init__(self, field: str, problem: str) -> None:
-        """`field` is the input's name."""
+        """Create the error for the input with this name."""
         super().__init__(f"{field}: {problem}")
         self.field = field
         self.problem = problem
 
 
 class Known:
-    """Prices and instance types of one region, for an estimate. It remembers which ones were used."""
+    """Prices and instance types of one Region, for an estimate. It remembers which ones were used."""
 
     def __init__(
         self, region: str, types: Iterable[InstanceType], prices: PriceTable, hours_per_month: float = HOURS_PER_MONTH
     ) -> None:
-        """Prices that are not in the table are unknown."""
+        """Create the lookup. Prices that are not in `prices` are unknown."""
         self.region = region
         self.types: Mapping[str, InstanceType] = {one.id: one for one in types}
         self.prices = prices
@@ -94,7 +94,7 @@ class Known:
         self.families_asked: dict[str, None] = {}
 
     def usd(self, *changes: Change) -> Decimal | None:
-        """Return what these units cost together; None if one of the prices is unknown."""
+        """Return what these units cost together, in USD; None if one of the prices is unknown."""
         for change in changes:
             self.items_asked[change.item] = None
         if any(change.item not in self.prices for change in changes):
@@ -102,11 +102,11 @@ class Known:
         return sum((change.quantity * self.prices[change.item].usd for change in changes), Decimal(0))
 
     def price(self, item: PriceItem) -> Decimal | None:
-        """Return what one unit costs; None if unknown."""
+        """Return what one unit costs, in USD; None if unknown."""
         return self.usd(Change(item, Decimal(1)))
 
     def sizes(self, family: str) -> list[InstanceType]:
-        """Return every size of a family such as `t3`; empty if the region does not have it."""
+        """Return every size of a family such as `t3`; empty if the Region does not have the family."""
         self.families_asked[family] = None
         return [one for one in self.types.values() if one.family == family]
 
@@ -144,8 +144,8 @@ class Alternative:
     """Something to change to.
 
     Attributes:
-        solves: It solves the problem that was described.
-        changes: What it saves (positive) or adds (negative) a month; None if it cannot be known.
+        solves: Whether it solves the problem that was described.
+        changes: The billed units that it saves (positive) or adds (negative) a month; None if they cannot be known.
     """
 
     id: str
@@ -173,7 +173,7 @@ class Answer[R: Result]:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate[I: Inputs, R: Result]:
-    """One question about resources that need not exist. Its kind is the name of its file.
+    """One question about resources that do not have to exist. Its kind is the name of its file.
 
     Attributes:
         work: Calculates the answer. Raises InputError if the inputs make no sense together.

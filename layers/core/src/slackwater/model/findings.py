@@ -1,4 +1,4 @@
-"""The result of a scan: findings with evidence and prices, gaps, and what the scan itself cost."""
+"""The result of a scan: findings with evidence and prices, access errors, and the cost of the scan itself."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from slackwater.model.verdicts import Advice, Confidence, Evidence, FindingKind,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
-    """An advice with its price. `monthly_savings_usd` is None if a price is unknown, negative if it costs more."""
+    """A recommendation with its savings: None if a price is unknown, negative if it costs more."""
 
     advice: Advice
     monthly_savings_usd: Decimal | None
@@ -23,7 +23,7 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class PriceBasis:
-    """A price that the savings are calculated with."""
+    """A price that was used to calculate the savings."""
 
     item: PriceItem
     price: Price
@@ -55,7 +55,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class UnknownVerdict:
-    """A question without an answer, and why."""
+    """An inconclusive check, and why it is inconclusive."""
 
     detector: str
     resource: Resource
@@ -73,7 +73,7 @@ BELOW_MINIMUM: Final[UnlistedReason] = "saves less than the policy's minimum"
 COSTS_MORE: Final[UnlistedReason] = "to change it would cost more"
 STRONGER_FINDING: Final[UnlistedReason] = "a stronger finding tells of it"
 ALSO_FOUND: Final = "The same issue was also found by {}. Only this finding is reported."
-"""The caveat of a finding that covers others, which it names: `efs-idle, ebs-idle of vol-1`."""
+"""The caveat of a finding that covers others. It names them: `efs-idle, ebs-idle of vol-1`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ class Unlisted:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Gap:
-    """A call that failed: denied, throttled until the end, broken, or refused because the metrics would cost too much.
+    """A failed call: denied, throttled on every try, broken, or not made because the metrics would cost too much.
 
-    A required gap (not `optional`) makes its target incomplete. `what` is the call, as IAM names it.
+    A failed call that is required (not `optional`) makes its target incomplete. `what` is the call, as IAM names it.
     """
 
     account: str
@@ -100,29 +100,29 @@ class Gap:
 
 
 REGION_DISABLED: Final = "organizations:ServiceControlPolicy"
-"""The `what` of the one gap if a service control policy denies every call in a region. It is optional."""
+"""The `what` of the only gap if a service control policy denies every call in a Region. That gap is optional."""
 
 NOT_ENABLED: Final = "account:EnableRegion"
-"""The `what` of the one gap if AWS does not know the credentials in a region, because it is not enabled."""
+"""The `what` of the only gap if AWS rejects the credentials in a Region because the account has not enabled it."""
 
 
 CEILING: Final = "scan.most_metrics_usd would be passed"
-"""How the reason begins if a metric was not requested, because the audit would have cost more than allowed."""
+"""The start of the reason if a metric was not requested because the audit would have cost more than allowed."""
 DAY_CEILING: Final = "scan.most_metrics_usd_per_day would be passed"
-"""The same for the costs of all audits of a day."""
+"""The start of the reason if all audits of the day would have cost more than allowed."""
 KEPT_FOR_OTHERS: Final = " beside what is kept for other accounts"
-"""How the reason ends if an account has used its share, and the rest is reserved for other accounts."""
+"""The end of the reason if an account has used its share and the rest is reserved for other accounts."""
 HELD_BACK: Final = re.compile(
     r"(?P<key>scan\.most_metrics_usd(?:_per_day)?) would be passed: (?P<spent>[\d.]+) of (?P<most>[\d.]+) USD were "
     r"spent"
     rf"(?P<kept>{KEPT_FOR_OTHERS})?"
 )
-"""The whole reason, with the policy's key, what was spent by then and the maximum, in USD."""
+"""Matches the whole reason, with the policy's key, the amount spent by then and the maximum, in USD."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What the scan itself asked of AWS. `estimated_usd` is what its metric requests cost."""
+    """The scan's own requests to AWS. `estimated_usd` is what its metric requests cost, in USD."""
 
     api_calls: Mapping[str, int]
     metrics_requested: int
@@ -132,7 +132,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetScan:
-    """The part of a scan about one target. `resources` counts them by kind."""
+    """The part of a scan that is about one target. `resources` counts its resources by kind."""
 
     target: Target
     findings: tuple[Finding, ...]
@@ -148,15 +148,15 @@ class TargetScan:
 
     @property
     def closed(self) -> bool:
-        """Whether a service control policy blocks the region: complete, but its resources are unknown."""
+        """Whether a service control policy blocks the Region. The scan is complete then, but knows no resources."""
         return any(gap.what == REGION_DISABLED for gap in self.gaps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """A scan of all its targets, as of `as_of`, with the detectors that ran and the version of the policy.
+    """A scan of targets with the evaluation time `as_of`, the detectors that ran and the version of the policy.
 
-    With `more` it is one chunk of a large target, and another follows.
+    If `more` is set, this is one chunk of a large target, and another chunk follows.
     """
 
     id: str
@@ -172,5 +172,5 @@ class Scan:
 
     @property
     def complete(self) -> bool:
-        """Whether no required call failed, neither for a target nor before."""
+        """Whether no required call failed, neither for a target nor before the targets were known."""
         return all(t.complete for t in self.targets) and all(g.optional for g in self.gaps)

@@ -11,13 +11,13 @@ from slackwater.model.resources import DiskMetric, FsxVolume, Instance, Record, 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRecord:
-    """A record that AWS returned and that cannot be used; its neighbours can.
+    """A record that AWS returned and that Slackwater cannot use. The other records of the answer are usable.
 
     Attributes:
-        kind: What it is a record of.
-        id: Its id; empty where even that is unknown.
+        kind: The kind of record.
+        id: Its id; empty if the id is unknown too.
         reason: Why it cannot be used.
-        owners: The ids of the resources that it belongs to, such as a volume's instances; None where they are unknown.
+        owners: The ids of the resources that it belongs to, such as a volume's instances; None if they are unknown.
     """
 
     kind: type[Record]
@@ -27,7 +27,7 @@ class UnreadableRecord:
 
     @property
     def identified(self) -> bool:
-        """False if it may be any record of its kind, or belong to any resource."""
+        """Whether its id and owners are known. If not, it may be any record of its kind, or belong to any resource."""
         return bool(self.id) and self.owners is not None
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class UnreadableRecordError(Exception):
 
 
 class Late(NamedTuple):
-    """The result of the kinds that were still being read: records, unreadable kinds with the reason, and gaps."""
+    """The result of the kinds that were still being read: records, unreadable kinds with the reason, failed calls."""
 
     records: Sequence[Record]
     unreadable: Mapping[type[Record], str]
@@ -50,7 +50,7 @@ class Late(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """The kinds of a fleet that are still being read. `wait` returns their result; it can be called again."""
+    """The kinds of a fleet that are still being read. `wait` returns their result, and may be called more than once."""
 
     kinds: frozenset[type[Record]]
     wait: Callable[[], Late]
@@ -69,10 +69,10 @@ class Fleet:
         """Index `records`.
 
         Args:
-            records: What was read.
-            unreadable: Kinds that are missing or partial, and why.
-            rest: What is still being read.
-            broken: Single records that could not be read. A kind with one that is not identified is partial.
+            records: The records that were read.
+            unreadable: Kinds that are missing or partial, with the reason.
+            rest: The kinds that are still being read.
+            broken: Single records that could not be read. If one of them is not identified, its kind is partial.
         """
         self._by_kind: dict[type[Record], dict[str, Record]] = {}
         for record in records:
@@ -87,10 +87,12 @@ class Fleet:
         return list(self._by_kind.get(kind, {}).values())  # type: ignore[arg-type]
 
     def get[R: Record](self, kind: type[R], id: str) -> R | None:
-        """Return the record with this id, or None. None means "does not exist" only if the kind is readable.
+        """Return the record with this id; None if it is not there.
+
+        None means that the resource does not exist only if its kind was read completely.
 
         Raises:
-            UnreadableRecordError: AWS returned this record, and it could not be read.
+            UnreadableRecordError: AWS returned this record, but it could not be read.
         """
         found = self._by_kind.get(kind, {}).get(id)
         if found is None and self.broken:
@@ -107,7 +109,7 @@ class Fleet:
             raise UnreadableRecordError(str(one))
 
     def _require_all_of(self, kind: type[Record], owner: str) -> None:
-        """Refuse if a record of this kind could not be read that belongs to the owner, or may belong to it."""
+        """Raise UnreadableRecordError if an unreadable record of this kind belongs, or may belong, to the owner."""
         self._require(one for one in self.broken if one.kind is kind and (one.owners is None or owner in one.owners))
 
     @property
@@ -124,7 +126,7 @@ class Fleet:
         return Fleet((*self._every(), *late.records), {**self.unreadable, **late.unreadable}, broken=broken)
 
     def late_gaps(self) -> Sequence[Gap]:
-        """Wait for the kinds that are still being read, and return their gaps."""
+        """Wait for the kinds that are still being read, and return their failed calls."""
         return self._rest.wait().gaps if self._rest else ()
 
     def with_(self, record: Record) -> "Fleet":
@@ -132,8 +134,9 @@ class Fleet:
         return Fleet((*self._every(), record), self.unreadable, self._rest, self.broken)
 
     def mapped(self, change: Callable[[Record], Record]) -> "Fleet":
-        """Return the same fleet with each record changed, including those that are still being read. Kinds and ids must
-        not change.
+        """Return the same fleet with each record changed, including those that are still being read.
+
+        `change` must not change kinds and ids.
         """
         rest = self._rest
         late = (
@@ -144,7 +147,7 @@ class Fleet:
         return Fleet(map(change, self._every()), self.unreadable, late, self.broken)
 
     def records(self) -> Iterable[Record]:
-        """Every record that is there now, kind by kind."""
+        """Return every record that was read so far, kind by kind."""
         return self._every()
 
     def _every(self) -> Iterable[Record]:
@@ -201,7 +204,7 @@ class Fleet:
 
 
 def is_root(volume: Volume, fleet: Fleet) -> bool | None:
-    """Return whether the volume is attached as an instance's root device; None if a device is unknown."""
+    """Return whether the volume is attached as an instance's root device; None if a root device is unknown."""
     devices = [(fleet.get(Instance, one.instance_id), one.device) for one in volume.attachments]
     if any(instance and device and device == instance.root_device for instance, device in devices):
         return True

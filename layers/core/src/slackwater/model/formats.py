@@ -2,21 +2,22 @@
 
 A document without a number has format 1, because the first documents had none. Readers accept the current format of a
 kind and the previous one. A kind gets the next number if a reader of the previous format could misread a new document.
-A new field whose default means the same as its absence needs no new number.
+A new field needs no new number if a missing field means the same as its default.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
 FORMAT: Final = "format"
-"""The attribute of an item, or the metadata of an object, with the number."""
+"""The name of the item attribute or object metadata that has the format number."""
 
 FIRST: Final = 1
 
 CURRENT: Final[Mapping[str, int]] = {"CLEANUP": 2}
-"""The current format by kind: the first part of an item's sort key, or of an object's key. Other kinds have format 1.
+"""The current format by kind. A kind is the first part of an item's sort key or of an object's key. Other kinds have
+format 1.
 
-Clean-ups, 2: lists that do not fit into a record are truncated there, and stored whole in objects of the bucket.
+Format 2 of clean-ups: lists that do not fit into a record are truncated there, and complete in objects of the bucket.
 """
 
 
@@ -26,7 +27,7 @@ def current(kind: str) -> int:
 
 
 def refusal(kind: str, name: str, found: str | None) -> str | None:
-    """Return why a document must not be read, and what to do; None if it may.
+    """Return why a document must not be read and what to do; None if it may be read.
 
     Args:
         kind: The kind of document.

@@ -14,7 +14,7 @@ FINDING_ORDERS: Final[tuple[FindingOrder, ...]] = (
     "-opened_at",
     "opened_at",
 )
-"""The orders of a list of findings. A minus means the largest, or the newest, first."""
+"""The orders of a list of findings. A minus means that the largest or newest come first."""
 
 PAGE: Final = 50
 MAX_PAGE: Final = 200
@@ -26,7 +26,7 @@ class BadCursorError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingQuery:
-    """Findings of one status. None does not filter. Unknown savings come last, and never match a minimum."""
+    """Filters and order of a list of findings. None does not filter. Unknown savings come last and match no minimum."""
 
     status: Status = "open"
     detector: str | None = None
@@ -41,7 +41,7 @@ class FindingQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page[T]:
-    """One page of a list, and the cursor of the next; None at the end."""
+    """One page of a list, and the cursor of the next page; None on the last page."""
 
     items: tuple[T, ...]
     cursor: str | None

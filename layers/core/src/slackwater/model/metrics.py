@@ -31,7 +31,7 @@ class Metric:
         return replace(self, optional=True)
 
     def need(self, *dimensions: tuple[str, str], period_s: int, days: float) -> "Need":
-        """Return the need for this metric of one resource, over the last `days`."""
+        """Return the need for this metric of one resource over the last `days`."""
         return Need(self, tuple(sorted(dimensions)), period_s, days)
 
 
@@ -53,12 +53,12 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Evenly spaced points. A point that nobody published is missing, never zero.
+    """Evenly spaced points. A point that was not published is missing, not zero.
 
     Attributes:
         start_s: The epoch second of the first point.
         period_s: The seconds between two points.
-        values: NaN for a missing point, because a fleet has millions (8 bytes each). Callers get None.
+        values: NaN for a missing point, because a fleet has millions of points (8 bytes each). Callers get None.
     """
 
     start_s: int
@@ -71,7 +71,7 @@ class Series:
         return cls(start_s, period_s, array("d", [nan if v is None else v for v in values]))
 
     def __len__(self) -> int:
-        """Return the number of points, published or not."""
+        """Return the number of points, including missing ones."""
         return len(self.values)
 
     @property
@@ -87,7 +87,7 @@ class Series:
     @property
     def present(self) -> Sequence[float]:
         """The points that were published."""
-        return [v for v in self.values if v == v]  # noqa: PLR0124 -- not NaN; millions of times, so not a call to isnan
+        return [v for v in self.values if v == v]  # noqa: PLR0124 -- v != v for NaN; faster than isnan for millions of points
 
     @property
     def missing(self) -> int:
@@ -104,11 +104,11 @@ class Series:
         return [None if isnan(v) else v for v in self.values]
 
     def over(self, divisor: float) -> "Series":
-        """Return the series with every point divided, in another unit. A missing point stays missing."""
+        """Return the series with every point divided, such as in another unit. A missing point stays missing."""
         return Series(self.start_s, self.period_s, array("d", [value / divisor for value in self.values]))
 
     def plus(self, other: "Series") -> "Series":
-        """Return the sums of both point by point. A point is missing where either is."""
+        """Return the sums of both series, point by point. A point is missing if either one is missing."""
         return Series(
             self.start_s, self.period_s, array("d", [a + b for a, b in zip(self.values, other.values, strict=True)])
         )

@@ -1,4 +1,4 @@
-"""Prices, and changes of what is paid for. Money is Decimal, in US dollars."""
+"""Prices, and changes of the billed units. Money is Decimal, in US dollars."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from slackwater.model.units import HOURS_PER_MONTH
 
 @dataclass(frozen=True, slots=True, order=True)
 class PriceItem:
-    """Something that AWS has one price for in a region. A policy's override names it by its `id`."""
+    """Something for which AWS has one price in a Region. A price override in the policy names it by its `id`."""
 
     id: str
     unit: str
@@ -22,7 +22,7 @@ class PriceItem:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What one unit of an item costs, with the source and its date."""
+    """What one unit of an item costs, in USD, with the source and its date."""
 
     usd: Decimal
     source: str
@@ -31,14 +31,14 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Units of an item a month that a recommendation saves (positive) or adds (negative)."""
+    """How many units of an item a recommendation saves (positive) or adds (negative) a month."""
 
     item: PriceItem
     quantity: Decimal
 
 
 type PriceTable = Mapping[PriceItem, Price]
-"""The prices of one region. An item without an entry has no known price."""
+"""The prices of one Region. An item without an entry has no known price."""
 
 GIB_MONTH: Final = "GiB-month"
 
@@ -70,7 +70,7 @@ def ebs_iops_tier(tier: int) -> PriceItem:
 
 
 def efs_storage(storage_class: EfsStorageClass, *, one_zone: bool, elastic: bool) -> PriceItem:
-    """Return the item for EFS capacity by class. Elastic throughput changes the price of Infrequent Access only."""
+    """Return the item for EFS capacity by class. Elastic throughput only changes the price of Infrequent Access."""
     zone = "one-zone." if one_zone else ""
     suffix = ".elastic" if storage_class == "IA" and elastic and not one_zone else ""
     return PriceItem(f"efs.{zone}{storage_class.lower()}.storage{suffix}", GIB_MONTH)
@@ -81,21 +81,19 @@ EFS_ELASTIC_READ: Final = PriceItem("efs.elastic.read", "GiB")
 EFS_ELASTIC_WRITE: Final = PriceItem("efs.elastic.write", "GiB")
 EFS_IA_READ: Final = PriceItem("efs.ia.read", "GiB")
 EFS_IA_TIERING: Final = PriceItem("efs.ia.tiering", "GiB")
-"""What moves between Standard and Infrequent Access, in either direction."""
+"""Data that moves between Standard and Infrequent Access, in either direction."""
 EFS_ARCHIVE_READ: Final = PriceItem("efs.archive.read", "GiB")
 EFS_ARCHIVE_TIERING: Final = PriceItem("efs.archive.tiering", "GiB")
-"""What moves to Archive or back."""
+"""Data that moves to Archive or back."""
 
 
 def fsx_storage(file_system_type: str, deployment_type: str) -> PriceItem:
-    """Return the item for provisioned SSD of an FSx file system, with types as FSx writes them: `OPENZFS`,
-    `MULTI_AZ_1`.
-    """
+    """Return the item for provisioned SSD of an FSx file system. Types are as in FSx's API: `OPENZFS`, `MULTI_AZ_1`."""
     return PriceItem(f"{_fsx(file_system_type, deployment_type)}.storage", GIB_MONTH)
 
 
 def fsx_throughput(file_system_type: str, deployment_type: str) -> PriceItem:
-    """Return the item for the throughput capacity of an FSx file system, from the first MB/s on."""
+    """Return the item for the throughput capacity of an FSx file system, which is billed from the first MB/s on."""
     return PriceItem(f"{_fsx(file_system_type, deployment_type)}.throughput", "MB/s-month")
 
 
@@ -123,12 +121,12 @@ VPC_ENDPOINT_GIB: Final = PriceItem("vpc.interface-endpoint.data", "GiB")
 
 
 def hours(count: float = 1) -> Decimal:
-    """Return the hours of a month for `count` things."""
+    """Return the hours in a month, times `count` resources."""
     return Decimal(str(count)) * HOURS_PER_MONTH
 
 
 def difference(before: Iterable[Change], after: Iterable[Change]) -> tuple[Change, ...]:
-    """Return what is no longer paid for (positive) and what is paid for instead (negative)."""
+    """Return the units that are no longer billed (positive) and the units that are billed instead (negative)."""
     units: defaultdict[PriceItem, Decimal] = defaultdict(Decimal)
     for change in before:
         units[change.item] += change.quantity
@@ -138,10 +136,10 @@ def difference(before: Iterable[Change], after: Iterable[Change]) -> tuple[Chang
 
 
 def size_class(size: float) -> int:
-    """Return the nearest power of two, as its exponent, so that a fingerprint does not change with every byte."""
+    """Return the exponent of the nearest power of two, so that a fingerprint does not change with every byte."""
     return round(log2(size)) if size >= 1 else 0
 
 
 def amount(value: float) -> Decimal:
-    """Return a measured quantity as Decimal with 9 significant digits, without binary noise."""
+    """Return a measured quantity as Decimal with 9 significant digits, which drops the error of binary floats."""
     return Decimal(f"{value:.9g}")

@@ -5,9 +5,9 @@ from difflib import SequenceMatcher
 from typing import Final
 
 NEAR: Final = 0.6
-"""Names that are less similar than this are no misspelling."""
+"""The least similarity (0 to 1) of a name that counts as a misspelling."""
 FEW: Final = 12
-"""How many names fit on a line."""
+"""How many valid names a message lists at most."""
 
 
 def unknown(noun: str, named: Iterable[str], valid: Iterable[str], listed_by: str) -> list[str]:

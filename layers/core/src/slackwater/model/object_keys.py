@@ -10,67 +10,68 @@ TRANSIENT: Final = "transient/"
 
 
 def plan(audit_id: str) -> str:
-    """What all scans of an audit have in common."""
+    """Return the key of the plan: what all scans of an audit have in common."""
     return f"{AUDITS}{audit_id}/plan.json"
 
 
 def targets(audit_id: str) -> str:
-    """The list of an audit's targets. The Distributed Map of executions that an older version started reads it."""
+    """Return the key of the list of an audit's targets. The Distributed Map of older versions' executions reads it."""
     return f"{AUDITS}{audit_id}/targets.json"
 
 
 def batches(audit_id: str) -> str:
-    """The audit's targets in batches, which the Distributed Map reads: one function call scans the targets of
-    a batch.
-    """
+    """Return the key of the audit's targets in batches. The Distributed Map calls a function for each batch."""
     return f"{AUDITS}{audit_id}/batches.json"
 
 
 def target_scan(audit_id: str, account: str, region: str, part: int = 1) -> str:
-    """The scan document of one target, or of one chunk of a large target."""
+    """Return the key of the scan document of one target, or of one chunk of a large target."""
     return f"{AUDITS}{audit_id}/targets/{account}/{region}{f'.{part}' if part > 1 else ''}.json"
 
 
 def snapshot(audit_id: str, account: str, region: str) -> str:
-    """The inventory snapshot of a large target, listed once for all of its chunks (SQLite)."""
+    """Return the key of the inventory snapshot (SQLite) of a large target, which all of its chunks share."""
     return f"{TRANSIENT}{audit_id}/{account}/{region}.sqlite"
 
 
 def target_error(audit_id: str, account: str, region: str) -> str:
-    """Why the scan of a target ended without a document."""
+    """Return the key of the reason why the scan of a target ended without a document."""
     return f"{AUDITS}{audit_id}/targets/{account}/{region}.error.json"
 
 
 def head(audit_id: str) -> str:
-    """The scan document of an audit without its findings, unknown verdicts and suppressed findings."""
+    """Return the key of an audit's scan document without findings, inconclusive checks and suppressed findings."""
     return f"{AUDITS}{audit_id}/head.json"
 
 
 def scan(audit_id: str) -> str:
-    """The scan document of an audit."""
+    """Return the key of the scan document of an audit."""
     return f"{AUDITS}{audit_id}/scan.json"
 
 
 def known(audit_id: str) -> str:
-    """The stored findings of an audit's targets, as they were before the audit changed any."""
+    """Return the key of the stored findings of an audit's targets, as they were before the audit changed any."""
     return f"{AUDITS}{audit_id}/known.json"
 
 
 def news(audit_id: str) -> str:
-    """The ledger entries that an audit wrote, once it has ended."""
+    """Return the key of the ledger entries that an audit wrote. The object exists once the audit has ended."""
     return f"{AUDITS}{audit_id}/news.json"
 
 
 def changed_findings(audit_id: str) -> str:
-    """The findings of a complete audit that are new or have changed."""
+    """Return the key of the new and changed findings of a complete audit."""
     return f"{AUDITS}{audit_id}/told.json"
 
 
 def report(audit_id: str) -> str:
-    """The HTML report of an audit."""
+    """Return the key of the HTML report of an audit."""
     return f"{AUDITS}{audit_id}/report.html"
 
 
 def cleanup_list(finding_id: str, name: str, digest: str) -> str:
-    """A list of a clean-up that does not fit into its record, by the hash of its text. It does not expire."""
+    """Return the key of a clean-up's list that does not fit into its record. The object does not expire.
+
+    `digest` is the hash of the list's text.
+    """
     return f"{CLEANUPS}{finding_id}/{name}-{digest}.json"

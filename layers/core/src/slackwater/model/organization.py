@@ -10,9 +10,9 @@ class Account:
     """An account to audit.
 
     Attributes:
-        name: Its id if Organizations was not asked.
-        organizational_unit: The names from the root down: `Root/Media/Production`. Empty if Organizations was not
-            asked.
+        name: The account's name; its id if Slackwater did not read it from Organizations.
+        organizational_unit: The names from the root down: `Root/Media/Production`. Empty if Slackwater did not read
+            them from Organizations.
     """
 
     id: str

@@ -1,8 +1,8 @@
-"""Names the service or program that manages a resource. You change such a resource there; Slackwater never touches it.
+"""Finds the service or program that manages a resource. You change such a resource there; Slackwater never touches it.
 
-MANAGERS is the one table of tags. Detectors and clean-up use it, and a test compares it with the conditions of the role
-that deletes (`template-cleanup.yaml`). The policy's `owners.managed_tags` adds your own tags, such as Terraform's. EC2
-also returns a resource's operator.
+MANAGERS is the only table of tags. Detectors and clean-up use it, and a test compares it with the conditions of the
+role that deletes (`template-cleanup.yaml`). The policy's `owners.managed_tags` adds your own tags, such as Terraform's.
+EC2 also returns the operator of a resource.
 """
 
 import re
@@ -17,13 +17,13 @@ class Manager:
     """A service or program, and the tags that identify its resources.
 
     Attributes:
-        name: What advice calls it.
+        name: Its name in recommendations.
         source: Where AWS or the program's authors document the tags; "unverified" if no document was found.
         keys: Tag keys, with any value.
-        values: Values by tag key, for keys that identify it with these values only.
-        patterns: Tag keys with `*`. IAM conditions cannot test them, because they need the whole key.
-        label: The name of what exactly manages the resource, with a `{}` for each of `label_keys`.
-        label_keys: Tag keys whose values complete the label. If one is missing, advice uses the name alone.
+        values: Values by tag key, for keys that identify it only with these values.
+        patterns: Tag keys with `*`. IAM conditions cannot test them, because a condition needs the whole key.
+        label: What exactly manages the resource (a stack, a cluster), with a `{}` for each of `label_keys`.
+        label_keys: Tag keys whose values complete the label. If one is missing, recommendations use the name alone.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Manager:
     label_keys: tuple[str, ...] = ()
 
     def manages(self, tags: Mapping[str, str]) -> bool:
-        """Whether a resource with these tags belongs to it."""
+        """Return whether it manages a resource with these tags."""
         return (
             any(key in tags for key in self.keys)
             or any(tags.get(key) in values for key, values in (self.values or {}).items())
@@ -43,7 +43,7 @@ class Manager:
         )
 
     def called(self, tags: Mapping[str, str]) -> str:
-        """Return its name in advice about a resource with these tags: `Auto Scaling group workers`."""
+        """Return its name in recommendations for a resource with these tags: `Auto Scaling group workers`."""
         found = [tags[key] for key in self.label_keys if tags.get(key)]
         if not found or len(found) < len(self.label_keys):
             return self.name
@@ -89,7 +89,7 @@ MANAGERS: Final = (
         keys=("AWSRDSCustom",),
     ),
     Manager(
-        # An EFS file system of SageMaker's is not deleted with its domain; the tag holds the domain's ARN.
+        # SageMaker does not delete an EFS file system with its domain; the tag has the domain's ARN.
         name="SageMaker",
         source="Amazon SageMaker Developer Guide, AWS managed policies for SageMaker notebooks",
         keys=("ManagedByAmazonSageMakerResource",),
@@ -219,15 +219,15 @@ group.
 ANY_KEY: Final = re.compile(
     "|".join(translate(key) for one in MANAGERS for key in (*one.keys, *(one.values or ()), *one.patterns))
 )
-"""Matches the keys of all rows at once, because most of many tags belong to no manager."""
+"""Matches the keys of all rows at once. Most tags belong to no manager, so one check is faster than a check per row."""
 
 RESTORED: Final[Mapping[str, str]] = {
     "slackwater:restored-from": "Slackwater",
     "aws:backup:source-resource": "AWS Backup",
 }
-"""Tags of resources that were restored from a backup, and what restored them. Somebody may be about to need them.
+"""Tags of resources that were restored from a backup, and what restored them. Somebody may need such a resource soon.
 
-The tag of AWS Backup is in its developer guide, and in the condition of AWSBackupServiceRolePolicyForBackup.
+Source of AWS Backup's tag: its developer guide, and the condition in AWSBackupServiceRolePolicyForBackup.
 """
 
 
@@ -253,7 +253,7 @@ def tagged_as_managed(tags: Mapping[str, str] | None, managed_tags: Iterable[str
 
 
 def has_tag(tags: Mapping[str, str], named: str) -> bool:
-    """Whether a tag is there that the policy names: `key` with whatever value, or `key=value`. Case does not matter."""
+    """Return whether a tag matches: `key` matches any value, `key=value` only that one. Case does not matter."""
     wanted = named.casefold()
     return any(wanted in {key.casefold(), f"{key}={value}".casefold()} for key, value in tags.items())
 

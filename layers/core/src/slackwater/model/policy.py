@@ -89,12 +89,12 @@ class OrganizationSection(Section):
 
     @property
     def names_any(self) -> bool:
-        """Whether it names other accounts than the one that Slackwater runs in."""
+        """Whether it names accounts other than the one that Slackwater runs in."""
         return bool(self.organizational_units or self.accounts)
 
 
 TAG: Final = r"^[^=*]{1,128}(=[^*]{0,256})?$"
-"""`key` or `key=value`. There are no wildcards, so a `*` would be a mistake."""
+"""`key` or `key=value`. Wildcards are not supported, so a `*` would be a mistake."""
 TAG_KEY: Final = r"^[^=*]{1,128}$"
 
 
@@ -148,7 +148,7 @@ class OwnersSection(Section):
 CHANNEL: Final = r"^[CG][A-Z0-9]{2,}$"
 USER: Final = r"^[UW][A-Z0-9]{2,}$"
 GROUP: Final = r"^S[A-Z0-9]{2,}$"
-"""Ids as Slack gives them, because names change."""
+"""These match the ids of Slack channels, users and user groups. The policy needs ids because names change."""
 
 CHANNEL_LOOKS: Final = "it looks like C0123ABCDEF, and is at the end of the channel's details"
 USER_LOOKS: Final = "it looks like U0123ABCDEF; a member's profile has it under 'Copy member ID'"
@@ -173,7 +173,7 @@ class SlackRoute(Section):
         return self
 
     def takes_all_of(self, later: Self) -> bool:
-        """Whether it matches everything that a later route matches, which is then never used."""
+        """Return whether it matches everything that a later route matches. Then the later route is never used."""
         return all(
             mine in {None, its}
             for mine, its in ((self.owner, later.owner), (self.account, later.account), (self.detector, later.detector))
@@ -294,7 +294,7 @@ class CleanupSection(Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A validated policy. `limits` has each enabled detector, by id; `version` identifies its text."""
+    """A validated policy. `limits` has the limits of each enabled detector, by id; `version` identifies its text."""
 
     limits: Mapping[str, Limits]
     scan: ScanSection = field(default_factory=ScanSection)
@@ -309,7 +309,7 @@ class Policy:
 
     @property
     def regions(self) -> frozenset[str]:
-        """Every region that it names anywhere."""
+        """Every Region that the policy names anywhere."""
         return frozenset({*self.scan.regions, *self.prices.overrides, *self.cleanup.regions})
 
     @property

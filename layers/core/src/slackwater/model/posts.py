@@ -13,7 +13,7 @@ type PostState = Literal["pending", "sending", "sent", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """What people see. `text` replaces the blocks where they cannot be shown, such as in notifications."""
+    """What people see. `text` replaces the blocks where Slack cannot show them, such as in notifications."""
 
     text: str
     blocks: tuple[Block, ...] = ()
@@ -21,7 +21,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """Slack's confirmation of a message.
+    """Slack's confirmation that it has received a message.
 
     A bot gets the channel's id and the message's time stamp. A webhook only gets "ok".
     """
@@ -37,19 +37,19 @@ class Post:
 
     Attributes:
         audit_id: The audit that it reports; None if it reports none.
-        channel: None is the webhook's own channel, or the policy's when it is sent.
+        channel: The channel's id; None means the webhook's own channel, or the policy's channel when it is sent.
         thread_of: The id of the post whose thread it belongs to.
         findings: The findings that its buttons act on.
         state: While it is "sending", it is unknown whether Slack has received it.
-        attempts: How often it was sent.
-        tried_at: When it was last sent.
+        attempts: How many times Slackwater has tried to send it.
+        tried_at: When Slackwater last tried to send it.
         not_before: When Slack allows the next attempt.
         why: What prevented the last attempt, or why it went to another channel.
         revision: The number of writes.
-        until: Until when to try; None is for a day.
+        until: Until when to try; None means for a day.
         sent_at: When Slack's confirmation was recorded.
-        nowhere: There is no channel to send it to.
-        withdrawn: It must not be sent any more, because its content is outdated.
+        nowhere: Whether there is no channel to send it to.
+        withdrawn: Whether it must not be sent any more, because its content is outdated.
     """
 
     id: str
@@ -73,7 +73,7 @@ class Post:
 
     @property
     def waits(self) -> bool:
-        """Whether it is neither sent nor failed."""
+        """Whether it still has to be sent: it is neither sent nor failed."""
         return self.state in {"pending", "sending"}
 
     @property
@@ -81,4 +81,4 @@ class Post:
         """When Slack confirmed it, at the latest; None without a confirmation."""
         if self.state != "sent" or self.sent is None or not (self.sent.ts or self.sent.ok):
             return None
-        return self.sent_at or self.tried_at  # a post of before there was `sent_at` was tried just before
+        return self.sent_at or self.tried_at  # older versions stored no `sent_at`; `tried_at` is just before it

@@ -1,7 +1,7 @@
-"""Queries of the Price List Query API for each item, and how to pick its one price from the result.
+"""Queries of the Price List Query API for each item, and how to pick the item's price from the result.
 
 Source: AWS Billing documentation, "Using the AWS Price List Query API", and recorded results. Usage types begin with
-the region's prefix (EBS in us-east-1 has none), so patterns match what follows it.
+the Region's prefix (EBS in us-east-1 has none), so patterns match what follows the prefix.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,8 +33,8 @@ class PriceQuery:
     Attributes:
         service: The service code.
         filters: The filters of GetProducts.
-        usage_type: A pattern without the region's prefix.
-        units: The units in which AWS may state the price, and how many of ours each has.
+        usage_type: A pattern for the usage type without the Region's prefix.
+        units: The units in which AWS may state the price, and how many of Slackwater's units each has.
     """
 
     service: str
@@ -94,7 +94,7 @@ FSX_DEPLOYMENT: Final = {
     "ontap.multi_az_1": ("ONTAP", "Multi-AZ"),
     "ontap.multi_az_2": ("ONTAP", "Multi-AZ-2"),
 }
-"""FSx's deployment types as the price list names them. It has no single-zone, high-availability types of OpenZFS."""
+"""FSx's deployment types as the price list names them. It lacks the single-zone, high-availability types of OpenZFS."""
 
 
 def query_for(item_id: str) -> PriceQuery | None:
@@ -207,7 +207,7 @@ QUERIES: Final[Mapping[str, Callable[[str], PriceQuery | None]]] = {
     "fsx": _fsx,
     "vpc": _endpoint,
 }
-"""By the first part of an item's id: what makes a query of the rest."""
+"""Functions that make a query from the rest of an item's id, by the first part of the id."""
 
 
 def _ec2(filters: Mapping[str, str], usage_type: str, units: Mapping[str, Decimal]) -> PriceQuery:

@@ -1,4 +1,4 @@
-"""Sizes, rates and durations as people write them: a number with a unit, never a bare number.
+"""Sizes, rates and durations as people write them: a number with a unit. A number without a unit is an error.
 
 KB, MB, GB are powers of 1000; KiB, MiB, GiB are powers of 1024; kbps, Mbps, Gbps are decimal bits a second. A duration
 may have several parts: `1 h 30 min`.
@@ -18,11 +18,11 @@ from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, PIB, 
 
 _FRACTION: Final = r"(?:\.[0-9]{1,100})?"
 NUMBER: Final = rf"(?:[0-9]{{1,15}}{_FRACTION}(?:[eE]-[0-9]{{1,3}})?|[0-9]{_FRACTION}[eE]\+?0?(?:[0-9]|1[0-4]))"
-"""A decimal below 10^15 with as many digits as a program prints for a float: `0.9833333333333333`, `1e-05`."""
+"""Matches a decimal below 10^15 with as many digits as a program prints for a float: `0.9833333333333333`, `1e-05`."""
 LEAST: Final = 1e-9
-"""Less than this of a quantity's first unit counts as zero, so that no estimate divides by almost nothing."""
+"""A smaller value, in a quantity's first unit, counts as zero, so that no estimate divides by a tiny number."""
 PART: Final = re.compile(r" ?([0-9](?:[0-9.,_' ]*[0-9.,_'])?(?:[eE][+-]?[0-9]+)?) ?([^\s0-9]*)")
-"""A number, or what was meant as one, and the unit after it."""
+"""Matches a number, or something that was meant as a number, and the unit after it."""
 
 SIZES: Final[Mapping[str, int]] = {
     "B": 1,
@@ -47,7 +47,7 @@ RATES: Final[Mapping[str, Decimal]] = {
 AS_AWS_WRITES: Final[Mapping[str, Decimal]] = {
     f"{unit}ps": RATES[f"{unit}/s"] for unit in ("MB", "GB", "KiB", "MiB", "GiB")
 }
-"""Bytes a second as some AWS pages write them. `KBps` is not accepted, because it looks like `kbps`."""
+"""Bytes a second as some AWS pages write them. `KBps` is not accepted because it looks like `kbps`."""
 BITS_OR_BYTES: Final = re.compile(r"([kmg])b(?:it|yte)?s?(?:ps|/s)?", re.IGNORECASE)
 BITS_AND_BYTES: Final = {"k": ("kbps", "KB/s"), "m": ("Mbps", "MB/s"), "g": ("Gbps", "GB/s")}
 DURATIONS: Final[Mapping[str, int]] = {"s": 1, "min": MINUTE_S, "h": HOUR_S, "d": DAY_S}
@@ -58,10 +58,10 @@ class Quantity:
     """One kind of quantity.
 
     Attributes:
-        noun: What messages call it.
-        units: Its units, each as a multiple of the first.
-        aliases: Units that are also read, and that no message suggests.
-        most_parts: How many numbers with units it may have.
+        noun: Its name in messages.
+        units: Its units, each as a multiple of the first one.
+        aliases: Units that are also accepted, but that messages do not suggest.
+        most_parts: How many numbers with units it may have at most.
     """
 
     noun: str
@@ -71,10 +71,10 @@ class Quantity:
     most_parts: int = 1
 
     def read(self, words: object) -> float:
-        """Return the quantity in its first unit.
+        """Read a quantity, and return it in its first unit.
 
         Raises:
-            ValueError: It is no such quantity. The message says what is valid.
+            ValueError: `words` is not such a quantity. The message says what is valid.
         """
         if not isinstance(words, str):
             raise ValueError(f"{self.noun} is a text with a unit, such as {self.example!r}")  # noqa: TRY004
@@ -86,13 +86,13 @@ class Quantity:
 
     @property
     def pattern(self) -> str:
-        """A regular expression for what `read` accepts."""
+        """A regular expression that matches everything that `read` accepts."""
         part = f"{NUMBER} ?(?:{'|'.join((*self.units, *self.aliases))})"
         more = f"(?: ?{part}){{0,{self.most_parts - 1}}}" if self.most_parts > 1 else ""
         return f"^{part}{more}$"
 
     def _problem(self, words: str) -> str:
-        """Return why `read` does not accept it."""
+        """Return why `read` does not accept these words."""
         if words.startswith("-"):
             return f"{self.noun} cannot be negative"
         parts = [] if PART.sub("", words) else PART.findall(words)
@@ -106,7 +106,7 @@ class Quantity:
         return f"not {self.noun}, such as {self.example}"
 
     def _nearest(self, unit: str) -> str:
-        """Suggest the unit that was meant, both if it may be bits or bytes, or list all units."""
+        """Return the unit that was probably meant; both if it may be bits or bytes; all units if none is similar."""
         if self.units is RATES and unit not in SIZES and (found := BITS_OR_BYTES.fullmatch(unit)):
             bits, of_bytes = BITS_AND_BYTES[found[1].lower()]
             return f"{bits} are bits, {of_bytes} bytes"
@@ -137,29 +137,29 @@ def size_words(size_bytes: float) -> str:
 
 
 def decimal_size_words(size_bytes: float) -> str:
-    """Return bytes for people, in decimal units as networks count them: `5 TB`."""
+    """Return bytes for people, in decimal units, as networks count them: `5 TB`."""
     return _scaled(size_bytes, {"PB": 10**15, "TB": 10**12, "GB": 10**9, "MB": 10**6, "KB": 10**3, "B": 1})
 
 
 def own_size_words(size_bytes: float) -> str:
-    """Return bytes as a person would have typed them: in binary units if only those are exact: `5 TB`, `400 GiB`."""
+    """Return bytes as a person would have typed them: `5 TB`, or `400 GiB` if only binary units are exact."""
     decimal, binary = decimal_size_words(size_bytes), size_words(size_bytes)
     return next((words for words in (decimal, binary) if _bytes(words) == size_bytes), decimal)
 
 
 def _bytes(words: str) -> Decimal:
-    """Read what `_scaled` wrote, however large it is."""
+    """Convert the output of `_scaled` back to bytes."""
     number, unit = words.replace(",", "").split(" ")
     return Decimal(number) * SIZES[unit]
 
 
 def binary_rate_words(bytes_per_s: float) -> str:
-    """Return bytes a second for people, in binary units as EFS states throughput: `100 MiB/s`."""
+    """Return bytes a second for people, in binary units, as EFS states throughput: `100 MiB/s`."""
     return f"{size_words(bytes_per_s)}/s"
 
 
 def rate_words(bytes_per_s: float) -> str:
-    """Return bytes a second for people, in decimal units as networks and disks state them: `62.5 MB/s`."""
+    """Return bytes a second for people, in decimal units, as networks and disks state them: `62.5 MB/s`."""
     return f"{decimal_size_words(bytes_per_s)}/s"
 
 
@@ -178,7 +178,7 @@ def duration_words(seconds: float) -> str:
 
 
 def _scaled(value: float, units: Mapping[str, int]) -> str:
-    """Use the largest unit that the value reaches after rounding to the next smaller unit."""
+    """Return a value in the largest unit that it reaches when rounded to the next smaller unit."""
     for (unit, factor), smaller in pairwise(units.items()):
         if round(value / smaller[1]) * smaller[1] >= factor:
             return _three_digits(value / factor, unit)

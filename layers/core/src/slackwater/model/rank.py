@@ -14,18 +14,18 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("high", "medium", "low", "info")
 
 
 def ranked(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings, the most severe first."""
+    """Return the findings, most severe first."""
     return sorted(findings, key=rank)
 
 
 def rank(one: Finding | FindingRecord) -> tuple[int, Decimal, str, str]:
-    """Sort key: by severity, then by savings, then by id, so that two scans have the same order."""
+    """Return the sort key: severity, then savings, then id, so that two scans have the same order."""
     return SEVERITIES.index(one.severity), -(one.monthly_savings_usd or Decimal(0)), one.detector, one.id
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Totals of findings. A resource counts once, with its best recommendation."""
+    """Totals of findings. A resource counts once, with its recommendation that saves most."""
 
     findings: int
     monthly_savings_usd: Decimal

@@ -1,5 +1,6 @@
-"""The resources of an account, as far as detectors need them. Sizes are in GiB unless the name has another unit, times
-in UTC.
+"""The resources of an account, with the properties that detectors need.
+
+Sizes are in GiB unless the name has another unit. Times are in UTC.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from slackwater.model.ownership import managed_by
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One account in one region. A target is complete or incomplete as a whole."""
+    """One account in one Region. A target is complete or incomplete as a whole."""
 
     account: str
     region: str
@@ -34,7 +35,7 @@ class Resource(Record):
 
     Attributes:
         tags: None if they could not be read.
-        manager: The service or program that manages it according to EC2 or the policy, beside what its tags say.
+        manager: The service or program that manages it according to EC2 or the policy. Its tags may name another one.
     """
 
     arn: str
@@ -44,12 +45,12 @@ class Resource(Record):
 
     @property
     def name(self) -> str:
-        """The Name tag; without one, the id."""
+        """The Name tag; the id if there is no Name tag."""
         return (self.tags or {}).get("Name") or self.id
 
     @property
     def managed_by(self) -> str | None:
-        """The service or program that manages it, where it must be changed; None if none is known."""
+        """The service or program that manages it, in which you must change it; None if none is known."""
         return managed_by(self.tags) or self.manager
 
     @property
@@ -84,7 +85,7 @@ class Volume(Resource):
 
     @property
     def resource_group(self) -> str:
-        """A volume is in the group of the (first) instance that it is attached to."""
+        """The group of the (first) instance that the volume is attached to."""
         return self.attachments[0].instance_id if self.attachments else self.id
 
 
@@ -111,7 +112,7 @@ class Instance(Resource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceType(Record):
-    """What EC2 publishes about an instance type. Bandwidths are None if EC2 publishes none."""
+    """What EC2 publishes about an instance type. A bandwidth is None if EC2 does not publish it."""
 
     KIND: ClassVar[str] = "ec2-instance-type"
     vcpus: int
@@ -133,7 +134,7 @@ class InstanceType(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachmentEvent(Record):
-    """The last time that CloudTrail recorded an attachment or detachment of a volume. `id` is the volume's."""
+    """The last attachment or detachment of a volume that CloudTrail recorded. `id` is the volume's."""
 
     KIND: ClassVar[str] = "ebs-attachment-event"
     at: datetime
@@ -154,7 +155,7 @@ class AgentMetric(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptimizerEnrollment(Record):
-    """The account (`id`) is enrolled in AWS Compute Optimizer. Without enrollment there is no record."""
+    """The enrollment of the account (`id`) in AWS Compute Optimizer. Without enrollment there is no record."""
 
     KIND: ClassVar[str] = "compute-optimizer-enrollment"
 
@@ -165,7 +166,7 @@ class OptimizerRecommendation(Record):
 
     Attributes:
         finding: In Compute Optimizer's own words.
-        monthly_savings_usd: Before discounts, to the cent; None if it is missing, or not in USD.
+        monthly_savings_usd: Before discounts, to the cent; None if it is missing or not in USD.
     """
 
     finding: str
@@ -187,7 +188,7 @@ class VolumeOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeRecommendation(OptimizerRecommendation):
-    """About an attached EBS volume: `Optimized`, or `NotOptimized`, which means too slow or too expensive."""
+    """What it says about an attached EBS volume: `Optimized`, or `NotOptimized` (too slow or too expensive)."""
 
     KIND: ClassVar[str] = "compute-optimizer-volume"
     option: VolumeOption | None
@@ -195,7 +196,7 @@ class VolumeRecommendation(OptimizerRecommendation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleRecommendation(OptimizerRecommendation):
-    """An EC2 instance is `Idle`, or an EBS volume is `Idle` or `Unattached`."""
+    """What it says about an EC2 instance (`Idle`) or an EBS volume (`Idle` or `Unattached`)."""
 
     KIND: ClassVar[str] = "compute-optimizer-idle"
 
@@ -205,7 +206,7 @@ type EfsStorageClass = Literal["Standard", "IA", "Archive"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EfsFileSystem(Resource):
-    """An EFS file system. `stored_bytes` is by storage class; `availability_zone` is set for One Zone only."""
+    """An EFS file system. `stored_bytes` is by storage class; `availability_zone` is set only for One Zone."""
 
     KIND: ClassVar[str] = "efs-file-system"
     state: str
@@ -225,7 +226,7 @@ class EfsFileSystem(Resource):
 
     @property
     def standard_bytes(self) -> int:
-        """What is stored in Standard, the only class that earns throughput."""
+        """The bytes in Standard, the only class that earns throughput."""
         return self.stored_bytes.get("Standard", 0)
 
 
@@ -296,7 +297,7 @@ class FsxVolume(Resource):
 
     @property
     def resource_group(self) -> str:
-        """A volume is in the group of its file system."""
+        """The group of the volume's file system."""
         return self.file_system_id
 
 
@@ -304,7 +305,7 @@ class FsxVolume(Resource):
 class EfsLifecycle(Record):
     """When an EFS file system moves files between storage classes, in EFS's words (`AFTER_30_DAYS`).
 
-    `id` is the file system's. EFS returns it for one file system a call, so it is only read if at least
+    `id` is the file system's. Each call returns it for only one file system, so Slackwater reads it only if at least
     `LEAST_STANDARD_GIB` are in Standard.
     """
 
@@ -319,7 +320,8 @@ class EfsLifecycle(Record):
 class EfsMountTarget(Record):
     """Where an EFS file system can be mounted.
 
-    EFS returns it for one file system a call, so it is only read for Regional file systems with a single mount target.
+    Each call returns it for only one file system, so Slackwater reads it only for Regional file systems with a single
+    mount target.
     """
 
     KIND: ClassVar[str] = "efs-mount-target"
@@ -342,7 +344,7 @@ class DiskMetric(AgentMetric):
 
     @property
     def volume_id(self) -> str | None:
-        """The EBS volume below it; None unless the agent is configured to append it (as `aws://ZONE/vol-…`)."""
+        """The EBS volume that it is on; None unless the agent is configured to append it (as `aws://ZONE/vol-…`)."""
         named = dict(self.dimensions)
         id_ = (named.get("VolumeId") or named.get("DiskId") or "").rpartition("/")[2]
         return id_ if id_.startswith("vol-") else None

@@ -1,4 +1,4 @@
-"""Settings of a resource that can be changed in place, and changed back."""
+"""Settings of a resource that Slackwater can change in place and change back."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeSetting:
-    """The performance of an EBS volume, in ModifyVolume's terms. None if the type does not let you choose it."""
+    """The performance of an EBS volume, in ModifyVolume's terms. None if its type does not let you choose it."""
 
     kind: Literal["volume"] = "volume"
     volume_type: str
@@ -25,7 +25,7 @@ class EfsThroughputSetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EfsLifecycleSetting:
-    """When an EFS file system moves files between storage classes, in EFS's words (`AFTER_30_DAYS`). None is never."""
+    """When an EFS file system moves files between classes, in EFS's words (`AFTER_30_DAYS`). None means never."""
 
     kind: Literal["efs-lifecycle"] = "efs-lifecycle"
     transition_to_ia: str | None

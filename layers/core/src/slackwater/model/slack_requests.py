@@ -1,5 +1,6 @@
-"""Requests from Slack, as the function that must answer at once passes them on. Does not import pydantic, to start
-fast.
+"""Requests from Slack, in the form in which the function that must answer at once passes them on.
+
+This module does not import pydantic, so that the function starts fast.
 """
 
 import json
@@ -10,7 +11,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """Who asks. `team` is the user's own workspace, because ids are only unique within one."""
+    """The user who sent the request. `team` is the user's own workspace, because ids are unique only within one."""
 
     user: str
     team: str | None
@@ -21,7 +22,7 @@ class Press:
     """A pressed button, or a chosen option.
 
     Attributes:
-        id: The id of the request. It stays the same if the request is passed on again, and so does `at`.
+        id: The id of the request. If the request is passed on again, `id` and `at` stay the same.
         at: When Slack signed the request.
         response_url: Where to send answers.
         post: The post with the button.
@@ -42,7 +43,7 @@ class Press:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dismissal:
-    """The submitted form of a dismissal; `days` None does not expire. Other fields as in Press."""
+    """The submitted form of a dismissal. If `days` is None, it does not expire. For other fields, see Press."""
 
     id: str
     at: datetime
@@ -57,7 +58,7 @@ class Dismissal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """The slash command with its text. Other fields as in Press."""
+    """The slash command with its text. For other fields, see Press."""
 
     id: str
     at: datetime

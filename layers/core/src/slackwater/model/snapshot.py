@@ -13,7 +13,7 @@ from slackwater.model.resources import RESOURCE_KINDS
 class WholeSnapshot:
     """A `ports.InventorySnapshot` with one chunk.
 
-    `known_errors` has the failed calls, but not for kinds that are still being read.
+    `known_errors` has the failed calls so far, without those for kinds that are still being read.
     """
 
     full_fleet: Fleet
@@ -23,7 +23,7 @@ class WholeSnapshot:
 
     @property
     def gaps(self) -> Sequence[Gap]:
-        """The failed calls. Waits for kinds that are still being read."""
+        """All failed calls. Reading it waits for the kinds that are still being read."""
         return [*self.known_errors, *self.full_fleet.late_gaps()]
 
     @property
@@ -32,7 +32,7 @@ class WholeSnapshot:
         return counted(self.full_fleet)
 
     def fleet(self, part: int) -> Fleet:
-        """Return the one chunk.
+        """Return the only chunk.
 
         Raises:
             ValueError: `part` is not 1.

@@ -1,4 +1,4 @@
-"""Tracks findings over time: the status, the decision about it, and a ledger of every change."""
+"""Tracks findings over time: the status, the decision of a person, and a ledger of every change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -88,11 +88,11 @@ class TargetReport:
     """What an audit says about one target.
 
     Attributes:
-        complete: No required call failed.
+        complete: Whether no required call failed.
         detectors: The detectors that ran.
         unknown: Inconclusive checks, as (detector, resource id).
         unlisted: Suppressed findings with the reason, by (detector, resource id).
-        region_disabled: Whether a service control policy blocks the region. If so, the report has no information
+        region_disabled: Whether a service control policy blocks the Region. If so, the report has no information
             about its resources, even if it is complete.
     """
 
@@ -107,7 +107,7 @@ class TargetReport:
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether a finding that is missing from the report is resolved."""
+        """Whether a finding that is missing from the report counts as resolved."""
         return self.complete and not self.region_disabled
 
 
@@ -118,7 +118,7 @@ class Decision:
     Attributes:
         status: The status that the finding gets.
         until: When the decision expires; None if it does not.
-        fingerprint: An approval is valid for the finding with this fingerprint only.
+        fingerprint: The finding's fingerprint at that time. An approval is valid only while it stays the same.
         setting: The recommended setting that an approval is for; None if it is for a deletion.
     """
 
@@ -140,7 +140,7 @@ class TrackedFinding:
             the decision expires.
         last_seen_at: The evaluation time of the newest audit that found it.
         audit_id: The newest audit that found it. Its scan document has the evidence.
-        revision: How many ledger entries the finding has.
+        revision: The number of ledger entries that the finding has.
     """
 
     sighting: FindingRecord
@@ -180,7 +180,7 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """A finding to store, with its ledger entry (None if nothing changed that people need to know).
+    """A finding to store, with its ledger entry; None if nothing changed that people need to know.
 
     Attributes:
         expects: The currently stored revision that this write requires; 0 if nothing may be stored yet.

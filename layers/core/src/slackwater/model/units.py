@@ -14,7 +14,7 @@ HOUR_S: Final = 3_600
 DAY_S: Final = 86_400
 
 HOURS_PER_MONTH: Final = 730
-"""AWS's own month for prices: 8,760 hours a year, divided by 12."""
+"""The hours in a month that AWS uses for prices: 8,760 hours a year, divided by 12."""
 DAYS_PER_MONTH: Final = HOURS_PER_MONTH / 24
 
 

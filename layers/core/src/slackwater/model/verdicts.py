@@ -1,4 +1,4 @@
-"""What a detector answers about one resource."""
+"""The verdict of a detector on one resource."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from slackwater.model.metrics import Series
 from slackwater.model.money import Change
 from slackwater.model.settings import Setting
 
-if TYPE_CHECKING:  # it takes pydantic, which the command line does without until it has to
+if TYPE_CHECKING:  # it imports pydantic, which the command line avoids until needed, to start fast
     from slackwater.model.estimates import Alternative
 
 type Severity = Literal["high", "medium", "low", "info"]
@@ -21,7 +21,7 @@ type FindingKind = Literal["waste", "performance", "risk"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A level to draw across a chart, in its unit: a limit, a baseline, the provisioned value."""
+    """A level to draw across a chart, in the chart's unit: a limit, a baseline, the provisioned value."""
 
     label: str
     value: float
@@ -29,12 +29,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One fact behind a finding: a number with its unit, or text, with a series if a chart helps.
+    """One fact that supports a finding: a number with its unit, or text. It has a series if a chart helps.
 
     Attributes:
         scale: The value at the top of the chart; None means the peak of the series.
         lines: Levels to compare the series with, in `unit`.
-        forecast: Continues where the series ends, in `unit`.
+        forecast: The expected values after the end of the series, in `unit`.
     """
 
     label: str
@@ -48,7 +48,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class JointChange:
-    """A change after which AWS refuses others of the resource for hours. So one call must make all of them.
+    """A change after which AWS refuses other changes of the resource for hours. So one call must make all of them.
 
     Attributes:
         call: The command, up to the option that takes the settings.
@@ -66,14 +66,15 @@ class JointChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """One thing to do about a finding.
+    """One recommendation for a finding.
 
     Attributes:
-        changes: What it saves (positive) or adds (negative) a month; None if it cannot be known.
-        deletes: It deletes the resource in the end, with a backup before, and can be undone. Slackwater may do it after
-            an approval: nothing is left to check that only a person could.
-        setting: The setting that Slackwater may change to, and change back; None if there is none.
-        joint: What one command must change with others of the resource; None if the command can run by itself.
+        changes: The billed units that it saves (positive) or adds (negative) a month; None if they cannot be known.
+        deletes: Whether it ends with a deletion of the resource, after a backup, that can be undone. Slackwater may do
+            this after an approval, because no check is left that only a person can make.
+        setting: The setting that Slackwater may apply and change back; None if there is none.
+        joint: The settings that must share one command with other recommendations for the resource; None if the command
+            can run by itself.
     """
 
     action: str
@@ -89,10 +90,10 @@ class Advice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remedy:
-    """Options that an estimate calculates: its kind, and its inputs as a person would type them.
+    """An estimate whose alternatives become options: its kind, and its inputs as a person would type them.
 
     Attributes:
-        advise: Turns an alternative into advice; None leaves it out.
+        advise: Turns an alternative into a recommendation; None leaves the alternative out.
     """
 
     kind: str
@@ -102,16 +103,17 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flagged:
-    """The detector found an issue.
+    """The verdict that there is an issue.
 
     Attributes:
-        fingerprint_inputs: What makes a person look again when it changes. Ages and cents do not belong here.
-        severity: None if the savings decide it.
-        remedies: Estimates to calculate. The engine adds their advice after the detector's own.
-        covers: Ids of other resources whose issue this explains too: the engine suppresses there what the detector
-            outranks.
-        kind: None if it is the detector's kind.
-        cheapest_first: The engine sorts the advice by savings, the largest first.
+        fingerprint_inputs: The values that require another look by a person when they change. Values that change all
+            the time, such as ages and cents, do not belong here.
+        severity: None if the savings decide the severity.
+        remedies: Estimates to calculate. The engine adds their recommendations after the detector's own.
+        covers: Ids of other resources whose issue has the same cause. For these, the engine suppresses the findings of
+            detectors that this detector outranks.
+        kind: The kind of the finding; None means the detector's kind.
+        cheapest_first: Whether the engine sorts the recommendations by savings, the largest first.
     """
 
     summary: str
@@ -129,14 +131,14 @@ class Flagged:
 
 @dataclass(frozen=True, slots=True)
 class Fine:
-    """There is no issue, and why."""
+    """The verdict that there is no issue, and why."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The data does not answer the question, and why."""
+    """The verdict that the check is inconclusive, and why."""
 
     reason: str
 

@@ -2,4 +2,4 @@
 
 
 class UnpublishedError(ValueError):
-    """AWS does not publish a figure, or Slackwater does not have it. A judgement that needs it is `Unknown`."""
+    """AWS does not publish a figure, or Slackwater does not have it. A verdict that needs the figure is `Unknown`."""

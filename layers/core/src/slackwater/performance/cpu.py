@@ -1,7 +1,7 @@
 """CPU credits of the T types. Amazon EC2 User Guide, "Key concepts for burstable performance instances".
 
-A credit is one vCPU at 100% for a minute. An instance earns credits all the time, and can save those of one day. In
-`unlimited` mode it can also borrow those of one day; AWS charges what it uses beyond that by the vCPU-hour.
+A credit is one vCPU at 100% for a minute. An instance earns credits all the time, and can save the credits of one day.
+In `unlimited` mode it can also borrow the credits of one day. AWS charges what it uses beyond that by the vCPU-hour.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,14 +20,14 @@ EARNED_PER_HOUR: Final[Mapping[str, float]] = {
     for family, row in {"t2": _T2, "t3": _T3, "t3a": _T3, "t4g": _T3}.items()
     for size, earned in zip(_SIZES, row, strict=True)
 }
-"""CPU credits that an instance type earns an hour."""
+"""The CPU credits that an instance type earns an hour."""
 
 
 def earned_per_hour(instance_type: str) -> float:
     """Return the CPU credits that an instance type earns an hour.
 
     Raises:
-        UnpublishedError: The table does not have the type: it is newer (T8i), or has no CPU credits.
+        UnpublishedError: The table does not have the type, because it is newer (T8i) or has no CPU credits.
     """
     if instance_type not in EARNED_PER_HOUR:
         raise UnpublishedError(f"the CPU credits that {instance_type} earns are not in the table of the EC2 User Guide")
@@ -40,18 +40,18 @@ def used_per_hour(percent: float, vcpus: int) -> float:
 
 
 def baseline_percent(earned: float, vcpus: int) -> float:
-    """Return the CPU utilization (percent of all vCPUs) that uses as many credits as an instance earns an hour."""
+    """Return the CPU utilization (percent of all vCPUs) that uses exactly the credits that an instance earns."""
     return earned / vcpus / CREDITS_PER_VCPU_HOUR * 100
 
 
 def vcpu_hours_per_month(credits_by_day: Sequence[float]) -> float:
-    """Convert the credits of some days to vCPU-hours a month."""
+    """Convert the credits of these days to vCPU-hours a month."""
     return sum(credits_by_day) / CREDITS_PER_VCPU_HOUR / len(credits_by_day) * DAYS_PER_MONTH
 
 
 def saved_by_earning(charged_by_day: Iterable[float], more_per_hour: float) -> list[float]:
-    """Return how many of the credits charged each day a size that earns `more_per_hour` more would save.
+    """Return how many of each day's charged credits a size would save that earns `more_per_hour` more credits.
 
-    That is at most a day's additional earnings. It may be more, because an instance also saves credits of other days.
+    This counts at most a day's additional earnings. The real number may be higher: credits of other days count too.
     """
     return [min(charged, 24 * more_per_hour) for charged in charged_by_day]

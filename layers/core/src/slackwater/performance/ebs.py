@@ -20,18 +20,18 @@ GP3_INCLUDED_IOPS: Final = 3_000
 GP3_INCLUDED_MIB_S: Final = 125
 GP2_IOPS_PER_GIB: Final = 3
 GP2_BURST_IOPS: Final = 3_000
-GP2_CREDITS: Final = 5_400_000  # I/O operations in a full bucket, for every size
+GP2_CREDITS: Final = 5_400_000  # in a full bucket, in I/O operations; the same for every size
 GP2_SMALL_GIB: Final = 170
 GP2_SMALL_MIB_S: Final = 128
-"""The throughput of a gp2 volume of up to 170 GiB. Larger ones have 250 MiB/s, if their IOPS suffice."""
+"""The throughput of a gp2 volume of up to 170 GiB. Larger ones have 250 MiB/s if their IOPS are enough."""
 MIB_S_PER_IOPS: Final = {"gp3": 0.25, "io1": 16 / KIB, "io2": 0.256}
-"""How much throughput each IOPS has (io1, io2), or allows to provision (gp3)."""
-IO1_FLAT_MIB_S: Final = 500  # up to 32,000 IOPS. With more, the IOPS decide.
+"""The MiB/s that each IOPS brings (io1, io2) or allows you to provision (gp3)."""
+IO1_FLAT_MIB_S: Final = 500  # up to 32,000 IOPS; above, the IOPS decide
 IO2_TIER_IOPS: Final = (32_000, 64_000)
 """io2 IOPS have one price up to the first limit, another up to the second, and a third above."""
-XEN_PROVISIONED_IOPS: Final = 32_000  # at most, for io1 or io2 on an instance that is not built on Nitro
+XEN_PROVISIONED_IOPS: Final = 32_000  # the most for io1 or io2 on an instance that is not built on Nitro
 INSTANCE_BURST_S: Final = 30 * MINUTE_S
-"""How long an instance sustains its maximum at least once in 24 hours, if that is above its baseline."""
+"""How long an instance sustains its maximum, at least once in 24 hours, if the maximum is above its baseline."""
 
 type Bound = Literal["instance", "volume"]
 type Limit = Literal["throughput", "iops"]
@@ -39,16 +39,16 @@ type Limit = Literal["throughput", "iops"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeType:
-    """The limits of a volume type: the least and the most."""
+    """The limits of a volume type. Pairs are the least and the most."""
 
     gib: tuple[int, int]
     iops: tuple[int, int]
     most_mib_s: int
-    operation_bytes: int = 256 * KIB  # the largest I/O that counts as one operation; EBS splits a larger one
-    iops_per_gib: int | None = None  # how many may be provisioned; None if the size decides
+    operation_bytes: int = 256 * KIB  # the largest I/O that counts as one operation; EBS splits larger I/O
+    iops_per_gib: int | None = None  # how many you may provision; None if the size decides
 
     def most_iops(self, size_gib: int) -> int:
-        """Return how many IOPS may be provisioned for a volume of this size."""
+        """Return the most IOPS that a volume of this size may have."""
         least, most = self.iops
         return most if self.iops_per_gib is None else max(least, min(most, self.iops_per_gib * size_gib))
 
@@ -67,15 +67,15 @@ HDD_MIB_S: Final[Mapping[str, tuple[tuple[int, int], tuple[int, int]]]] = {
     "st1": ((40, 500), (250, 500)),
     "sc1": ((12, 192), (80, 250)),
 }
-"""Baseline and burst of a hard disk volume: MiB/s for each TiB, and their maximum."""
+"""Baseline and burst of a hard disk volume, each as MiB/s for each TiB and the maximum MiB/s."""
 MAGNETIC_MILLIONS_PER_GIB: Final = 0.2
-"""With fewer I/O requests a month, gp3 costs more. In us-east-1 it costs more up to 0.6 million: the prices decide."""
-MAGNETIC_MIB_S: Final = 40  # to 90 MiB/s, and 40 to 200 IOPS: the lower ends count here
+"""With fewer I/O requests (millions a month per GiB), gp3 costs more. In us-east-1 it is 0.6, so prices decide."""
+MAGNETIC_MIB_S: Final = 40  # 40 to 90 MiB/s and 40 to 200 IOPS: Slackwater assumes the lower ends
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The limits a second: bytes, and operations. Either one can be the limit."""
+    """The most bytes and the most operations a second. Whichever is reached first is the limit."""
 
     bytes_per_s: float
     iops: float
@@ -86,7 +86,7 @@ class Allowance:
         return self.bytes_per_s / MIB
 
     def of(self, unit: str) -> float:
-        """Return the limit in `IOPS` or in `MiB/s`."""
+        """Return the limit in this unit, `IOPS` or `MiB/s`."""
         return self.iops if unit == "IOPS" else self.mib_s
 
     def rate(self, operation_bytes: float) -> float:
@@ -94,19 +94,19 @@ class Allowance:
         return min(self.bytes_per_s, self.iops * operation_bytes)
 
     def limit(self, operation_bytes: float) -> Limit:
-        """Return which of the two is the limit with operations of this size."""
+        """Return which of the two limits operations of this size reach first."""
         return "throughput" if self.bytes_per_s <= self.iops * operation_bytes else "iops"
 
     def within(self, other: "Allowance") -> "Allowance":
-        """Return the smaller of each."""
+        """Return the smaller bytes and the smaller operations of both."""
         return Allowance(min(self.bytes_per_s, other.bytes_per_s), min(self.iops, other.iops))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeLimits:
-    """The burst of a volume, while it has credits, and its baseline. Without a bucket, both are equal.
+    """The burst of a volume, while it has credits, and its baseline. If it has no bucket, both are equal.
 
-    A credit is one operation above the baseline. A full bucket has `credits`.
+    A credit allows one operation above the baseline. A full bucket has `credits`.
     """
 
     baseline: Allowance
@@ -115,23 +115,23 @@ class VolumeLimits:
     largest_operation_bytes: int
 
     def operation_bytes(self, io_bytes: float) -> float:
-        """Return the average size of the operations into which I/O of this size is split."""
+        """Return the average size of the operations into which EBS splits I/O of this size."""
         return io_bytes / ceil(io_bytes / self.largest_operation_bytes)
 
     def dry_after_s(self, iops: float, balance: float = 1) -> float:
-        """Return the seconds until the bucket is empty at so many operations a second. 1 is a full `balance`."""
+        """Return the seconds until the bucket is empty at this rate. `balance` is a fraction of a full bucket."""
         above = iops - self.baseline.iops
         return balance * self.credits / above if above > 0 else inf
 
     @property
     def refill_s(self) -> float:
-        """The seconds until an empty bucket is full again, without any I/O."""
+        """The seconds until an empty bucket is full again if there is no I/O."""
         return self.credits / self.baseline.iops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceLimits:
-    """The burst of an instance, for half an hour, and its baseline. If it cannot burst, both are equal."""
+    """The burst of an instance, which lasts half an hour, and its baseline. If it cannot burst, both are equal."""
 
     baseline: Allowance
     burst: Allowance
@@ -142,7 +142,7 @@ UNBOUND: Final = InstanceLimits(baseline=Allowance(inf, inf), burst=Allowance(in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """A part of a transfer in which nothing changes: its duration, its rate, and what limits it."""
+    """A part of a transfer with a constant rate: its duration, its rate, and what limits it."""
 
     seconds: float
     bytes_per_s: float
@@ -153,9 +153,9 @@ class Phase:
 def volume_limits(
     volume_type: str, size_gib: int, iops: int | None = None, bytes_per_s: float | None = None
 ) -> VolumeLimits:
-    """Return the limits of a volume. Its throughput is that of the type, unless `bytes_per_s` is given.
+    """Return the limits of a volume. Its throughput is that of the type unless `bytes_per_s` is given.
 
-    `iops` are the provisioned ones; None is the fewest possible. For gp2, st1 and sc1 they are only an upper limit.
+    `iops` are the provisioned IOPS; None means the fewest possible. For gp2, st1 and sc1 they are only an upper limit.
     """
     kind = VOLUME_TYPES[volume_type]
     bucket = 0
@@ -181,7 +181,7 @@ def volume_limits(
 
 
 def included_mib_s(volume_type: str, iops: int) -> float:
-    """Return the MiB/s that come with these IOPS, for a type whose size does not decide."""
+    """Return the MiB/s that these IOPS include, for a type whose size does not decide."""
     if volume_type == "standard":
         return MAGNETIC_MIB_S
     if volume_type == "gp3":
@@ -191,13 +191,13 @@ def included_mib_s(volume_type: str, iops: int) -> float:
 
 
 def least_iops(volume_type: str, mib_s: float) -> int:
-    """Return the fewest IOPS with which a gp3, io1 or io2 volume may have this throughput."""
+    """Return the fewest IOPS that a gp3, io1 or io2 volume needs for this throughput."""
     needs_more = volume_type != "io1" or mib_s > IO1_FLAT_MIB_S
     return max(VOLUME_TYPES[volume_type].iops[0], ceil(mib_s / MIB_S_PER_IOPS[volume_type]) if needs_more else 0)
 
 
 def sized_limits(volume_type: str, size_gib: int) -> Allowance | None:
-    """Return the burst of a volume whose size decides its IOPS; None if they are provisioned, or vary."""
+    """Return the burst of a volume whose size decides its IOPS; None if they are provisioned or vary."""
     return volume_limits(volume_type, size_gib).burst if volume_type in {"gp2", *HDD_MIB_S} else None
 
 
@@ -208,7 +208,7 @@ def st1_gib_for(mib_s: float) -> int:
 
 
 def gp3_most_mib_s(iops: int) -> float:
-    """Return the throughput that may be provisioned with so many IOPS."""
+    """Return the most MiB/s that you may provision with these IOPS."""
     return min(VOLUME_TYPES["gp3"].most_mib_s, iops * MIB_S_PER_IOPS["gp3"])
 
 
@@ -225,7 +225,7 @@ def instance_limits(instance_type: InstanceType, volume_type: str) -> InstanceLi
 
 
 def most_of(volume: Volume) -> Allowance:
-    """Return the maximum of a volume, including its burst; infinite if the type is unknown."""
+    """Return the most that a volume can do, including its burst; infinite if the type is unknown."""
     kind = VOLUME_TYPES.get(volume.volume_type)
     if kind is None:
         return UNBOUND.burst
@@ -238,20 +238,20 @@ def most_of(volume: Volume) -> Allowance:
 
 
 def carries_all(instance_type: InstanceType, volumes: Iterable[Volume]) -> bool:
-    """Whether the baseline is as fast as all `volumes` at their fastest. False if EC2 publishes no baseline."""
+    """Return whether the baseline carries all `volumes` at their fastest; False if EC2 publishes no baseline."""
     limits, most = instance_limits(instance_type, "gp3"), [most_of(volume) for volume in volumes]
     wanted = Allowance(sum(one.bytes_per_s for one in most), sum(one.iops for one in most))
     return limits is not None and wanted.within(limits.baseline) == wanted
 
 
 def can_burst(instance_type: InstanceType) -> bool:
-    """Whether an instance's EBS bandwidth or IOPS exceed their baseline for half an hour."""
+    """Return whether an instance's EBS bandwidth or IOPS can exceed their baseline for half an hour."""
     limits = instance_limits(instance_type, "gp3")
     return limits is not None and limits.burst != limits.baseline
 
 
 def smallest_that_carries(types: Iterable[InstanceType], needed: Allowance) -> InstanceType | None:
-    """Return the type with the lowest baseline EBS bandwidth that carries a demand without burst; None if none does."""
+    """Return the type with the lowest baseline EBS bandwidth that carries a load without burst; None if none does."""
     carrying = [
         one for one in types if (limits := instance_limits(one, "gp3")) and limits.baseline.within(needed) == needed
     ]
@@ -263,20 +263,20 @@ def _allowance(mbps: float | None, iops: int | None) -> Allowance | None:
 
 
 def transfer(size_bytes: float, io_bytes: float, volume: VolumeLimits, instance: InstanceLimits) -> list[Phase]:
-    """Return the phases of a transfer, at least one. Volume and instance start with their full burst."""
+    """Return the phases of a transfer, at least one. The volume and the instance start with their full burst."""
     phases = _phases(size_bytes, volume.operation_bytes(io_bytes), volume, instance)
     alike = groupby(phases, key=lambda phase: replace(phase, seconds=0))
     return [replace(phase, seconds=sum(one.seconds for one in parts)) for phase, parts in alike]
 
 
 def _phases(left: float, operation_bytes: float, volume: VolumeLimits, instance: InstanceLimits) -> Iterator[Phase]:
-    """Go from event to event: the instance's half hour ends, the volume's bucket is empty, everything is transferred.
+    """Yield the phases. A phase ends when the instance's half hour ends, the bucket is empty, or nothing is left.
 
-    An instance's limit only falls. So credits that the volume earns afterwards are not needed again.
+    An instance's limit only falls. So credits that the volume earns afterwards are not needed.
     """
     burst_s, balance = float(INSTANCE_BURST_S), 1.0 if volume.credits else 0.0
     while True:
-        allowed: dict[Bound, Allowance] = {  # a tie is the volume's, as a larger instance would not help
+        allowed: dict[Bound, Allowance] = {  # if both are equal, the volume limits: a larger instance would not help
             "volume": volume.burst if balance else volume.baseline,
             "instance": instance.burst if burst_s > 0 else instance.baseline,
         }
@@ -295,7 +295,7 @@ def _phases(left: float, operation_bytes: float, volume: VolumeLimits, instance:
 
 def with_headroom(peak: float, headroom_percent: float) -> int:
     """Return the smallest whole number that is `headroom_percent` above a peak."""
-    return ceil(round(peak * (1 + headroom_percent / 100), 6))  # 1.1 times 100 is not 111
+    return ceil(round(peak * (1 + headroom_percent / 100), 6))  # float error: 1.1 times 100 must not become 111
 
 
 class Gp3(NamedTuple):
@@ -306,7 +306,7 @@ class Gp3(NamedTuple):
 
 
 def gp3_for(size_gib: int, iops: float, mib_s: float) -> Gp3 | None:
-    """Return the least expensive gp3 settings with at least these IOPS and MiB/s; None if gp3 of this size has none."""
+    """Return the lowest-cost gp3 settings with at least these IOPS and MiB/s; None if this size cannot have them."""
     kind, throughput = VOLUME_TYPES["gp3"], max(GP3_INCLUDED_MIB_S, ceil(mib_s))
     wanted = max(least_iops("gp3", throughput), ceil(iops))
     return Gp3(wanted, throughput) if wanted <= kind.most_iops(size_gib) and throughput <= kind.most_mib_s else None
@@ -315,18 +315,18 @@ def gp3_for(size_gib: int, iops: float, mib_s: float) -> Gp3 | None:
 def costs_less_than_gp2(size_gib: int, to: Gp3) -> bool:
     """Return whether gp3 with these settings costs less than gp2 of the same size.
 
-    Prices of us-east-1 and Tokyo, September 2026: gp2 costs a quarter more; a GiB of gp3 is 2 MiB/s or 16 IOPS.
+    Prices of us-east-1 and Tokyo, September 2026: gp2 costs 25% more; a gp3 GiB costs as much as 2 MiB/s or 16 IOPS.
     """
     return size_gib / 4 > (to.mib_s - GP3_INCLUDED_MIB_S) / 2 + (to.iops - GP3_INCLUDED_IOPS) / 16
 
 
 def monthly_units(volume: Volume) -> tuple[Change, ...]:
-    """Return everything that a volume is billed for a month, attached or not."""
+    """Return everything that AWS bills for a volume in a month, attached or not."""
     return units(volume.volume_type, volume.size_gib, volume.iops or 0, volume.throughput_mib_s or 0)
 
 
 def units(volume_type: str, size_gib: int, iops: int, throughput_mib_s: int) -> tuple[Change, ...]:
-    """Return what a volume is billed for a month: its size, and the provisioned IOPS and MiB/s above the included."""
+    """Return what AWS bills for a volume in a month: the size, and the IOPS and MiB/s above those included."""
     billed = {ebs_storage(volume_type): size_gib}
     if volume_type == "gp3":
         billed[ebs_iops("gp3")] = iops - GP3_INCLUDED_IOPS

@@ -1,7 +1,7 @@
-"""EFS: how fast a file system may be, with which credits, and what it is billed for.
+"""EFS: how fast a file system can be, its burst credits, and what AWS bills for it.
 
-Sources: Amazon EFS User Guide, "Amazon EFS performance", "Amazon EFS quotas" and "Metering"; Amazon EFS pricing. For
-the General Purpose performance mode. `standard_bytes` is what Standard stores: colder classes earn no throughput.
+Sources: Amazon EFS User Guide, "Amazon EFS performance", "Amazon EFS quotas" and "Metering"; Amazon EFS pricing. All
+values are for the General Purpose performance mode. `standard_bytes` are in Standard, which alone earns throughput.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,56 +19,56 @@ from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, TIB
 type EfsMode = Literal["bursting", "provisioned", "elastic"]
 
 EARNED_BYTES_PER_S_PER_GIB: Final = 50 * KIB
-"""Burst credits earned for each GiB in Standard ("Amazon EFS performance", "Bursting throughput")."""
-LEAST_BYTES_PER_S: Final = MIB  # metered. AWS does not say whether so many credits are also earned.
-BURST_BYTES_PER_S: Final = 100 * MIB  # metered, below 1 TiB; above, for each TiB
+"""The burst credits a second that each GiB in Standard earns ("Amazon EFS performance", "Bursting throughput")."""
+LEAST_BYTES_PER_S: Final = MIB  # metered; AWS does not say whether credits are also earned at this rate
+BURST_BYTES_PER_S: Final = 100 * MIB  # metered, up to 1 TiB; a larger file system has it for each TiB
 CREDITS_BYTES: Final = 2_308_974_418_330
-"""2.1 TiB: the credits of a new file system, and the most that one below 1 TiB can save; above, for each TiB."""
+"""2.1 TiB: the credits of a new file system, and the most that it can save up to 1 TiB; above, for each TiB."""
 READ_DISCOUNT: Final = 3
-"""A byte that is read is metered as a third of one that is written. Elastic throughput bills both in full."""
+"""A byte read is metered as a third of a byte written. Elastic throughput bills both in full."""
 
 
 def earned_bytes_per_s(standard_bytes: float) -> float:
-    """Return the credits earned a second, pessimistically: without the minimum that throughput has."""
+    """Return the credits earned a second, at worst: without the minimum that AWS states for throughput."""
     return EARNED_BYTES_PER_S_PER_GIB * standard_bytes / GIB
 
 
 def baseline_bytes_per_s(standard_bytes: float) -> float:
-    """Return the metered throughput without credits."""
+    """Return the metered throughput without credits, in bytes a second."""
     return max(LEAST_BYTES_PER_S, earned_bytes_per_s(standard_bytes))
 
 
 def burst_bytes_per_s(standard_bytes: float) -> float:
-    """Return the metered throughput with credits. A Region may allow less."""
+    """Return the metered throughput with credits, in bytes a second. A Region may allow less."""
     return BURST_BYTES_PER_S * max(1.0, standard_bytes / TIB)
 
 
 def full_credits_bytes(standard_bytes: float) -> int:
-    """Return the most credits that a file system can have. It starts with as many."""
+    """Return the most credits that a file system can have, in bytes. A new file system has as many."""
     return round(CREDITS_BYTES * max(1.0, standard_bytes / TIB))
 
 
 def metered_bytes(written_bytes: float, read_bytes: float) -> float:
-    """Return what these bytes (or rates) cost in credits, and count under a throughput limit."""
+    """Return what these bytes (or rates) are metered as: their cost in credits, and their part of a limit."""
     return written_bytes + read_bytes / READ_DISCOUNT
 
 
 def seconds_to_empty(credits_bytes: float, metered_bytes_per_s: float, standard_bytes: float) -> float | None:
-    """Return how long these credits last; None if the rate is not above the baseline."""
+    """Return how many seconds these credits last; None if the rate is not above the baseline."""
     net = metered_bytes_per_s - baseline_bytes_per_s(standard_bytes)
     return credits_bytes / net if net > 0 else None
 
 
 def burst_s_a_day(standard_bytes: float, ceiling_bytes_per_s: float) -> float:
-    """Return for how many seconds a day's credits last at this rate. A Region may set it below the full burst."""
+    """Return how many seconds a day's credits last at this rate, which a Region may keep below the full burst."""
     return DAY_S * min(1.0, earned_bytes_per_s(standard_bytes) / ceiling_bytes_per_s)
 
 
 def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_bytes_per_s: float) -> int | None:
     """Return for how many days full credits carry a daily job that takes `job_s` seconds; None if they always do.
 
-    The next day's job is the first with too few credits. Credits are earned during the job, and for the rest of the
-    day. `daily_bytes` is what the job is metered as.
+    On the day after these, the job has too few credits. The file system earns credits during the job and for the rest
+    of the day. `daily_bytes` is what the job is metered as.
     """
     lost = daily_bytes - earned_bytes_per_s * DAY_S
     left = credits_bytes - (daily_bytes - earned_bytes_per_s * job_s)
@@ -76,14 +76,14 @@ def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_
 
 
 def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_bytes: float, held_bytes: float) -> float:
-    """Return the smallest balance of credits while so much is metered in each period; 0 if they run out.
+    """Return the lowest balance of credits if these bytes are metered, one value a period; 0 if the credits run out.
 
-    It begins with `held_bytes`. Credits are earned by size alone, the lower of two readings. A missing point (NaN)
-    counts as the one before it.
+    The balance starts at `held_bytes`. Credits are earned by size alone, the lower reading of AWS's documentation. A
+    missing point (NaN) counts as the point before it.
     """
     most, earned, last = full_credits_bytes(standard_bytes), earned_bytes_per_s(standard_bytes) * period_s, 0.0
     balance = lowest = min(most, held_bytes)
-    for used in metered_bytes:  # ten thousand points a file system: no calls to min
+    for used in metered_bytes:  # no calls to min, because a file system has ten thousand points
         last = used if used == used else last  # noqa: PLR0124 -- not NaN
         balance += earned - last
         if balance > most:
@@ -94,24 +94,24 @@ def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_byt
 
 
 def credits_left(file_system: EfsFileSystem, metered: Iterable[Series], times: float = 1) -> float:
-    """Return the fewest credits left in bytes, from full, if `times` as much as in one of these series is metered."""
+    """Return the lowest balance in bytes, from full credits, if `times` as much is metered as in one of the series."""
     standard, full = file_system.standard_bytes, full_credits_bytes(file_system.standard_bytes)
     return min(lowest_credits((used * times for used in one.values), one.period_s, standard, full) for one in metered)
 
 
 class Allowance(NamedTuple):
-    """The most that may be read or written: bytes or operations, a second or a month. A mix shares both."""
+    """The most that clients may read or write: bytes or operations, a second or a month. A mix uses a part of each."""
 
     read: float
     write: float
 
     def used(self, read: float, write: float) -> float:
-        """Return the share that a mix uses. Above 1, it is too much."""
+        """Return the share of the allowance that a mix uses. Above 1, the mix is too much."""
         return read / self.read + write / self.write
 
 
 class Limits(NamedTuple):
-    """What a mode allows, independent of the size. Elastic's operations are those before a quota increase.
+    """What a mode allows at any size. Elastic's operations are those before a quota increase.
 
     `client_bytes_per_s` is for one client, reads and writes together.
     """
@@ -125,8 +125,8 @@ class Limits(NamedTuple):
 def limits(mode: EfsMode, *, one_zone: bool) -> Limits:
     """Return what a mode allows ("Amazon EFS performance", summary table).
 
-    Elastic's reads are of frequently used data (else 90,000 a second). Its 1,500 MiB/s for one client require
-    amazon-efs-utils 2.0 or later, or the EFS CSI driver. With anything older it is 500.
+    Elastic's read limit is for frequently used data; for other data it is 90,000 a second. Its 1,500 MiB/s for one
+    client require amazon-efs-utils 2.0 or later, or the EFS CSI driver. Older clients have 500.
     """
     return ONE_ZONE if one_zone else REGIONAL[mode]
 
@@ -148,14 +148,14 @@ REGION_ALLOWS: Final[Mapping[EfsMode, tuple[frozenset[str], Allowance, Allowance
     "provisioned": (FOUR_REGIONS, Allowance(10 * GIB, 3.33 * GIB), ELSEWHERE),
     "elastic": (ELEVEN_REGIONS, Allowance(60 * GIB, 5 * GIB), Allowance(20 * GIB, GIB)),
 }
-"""Regions in which a Regional file system may be faster, what it may move there, and what elsewhere ("Amazon EFS
-quotas", total throughput)."""
+"""By mode: Regions in which a Regional file system may be faster, its limit in bytes a second there, and its limit
+elsewhere ("Amazon EFS quotas", total throughput)."""
 
 
 def allows(
     mode: EfsMode, region: str, *, one_zone: bool, standard_bytes: float, provisioned_bytes_per_s: float = 0
 ) -> Allowance:
-    """Return the throughput of all clients of this file system together, in bytes a second, with credits if any."""
+    """Return the limit of all clients of a file system together, in bytes a second, with credits if it has any."""
     regions, there, elsewhere = REGION_ALLOWS[mode]
     most = ELSEWHERE if one_zone else there if region in regions else elsewhere
     if mode == "elastic":
@@ -167,21 +167,21 @@ def allows(
 
 
 def is_bursting(provisioned_bytes_per_s: float, standard_bytes: float) -> bool:
-    """Whether less is provisioned than the size earns. Such a file system bursts as if nothing were provisioned."""
+    """Return whether less is provisioned than the size earns. Then the file system bursts as if in bursting mode."""
     return provisioned_bytes_per_s < baseline_bytes_per_s(standard_bytes)
 
 
 PROVISIONED_MIB_S: Final = (1, 3_414)
-"""The least and the most that can be provisioned (Amazon EFS API, UpdateFileSystem, ProvisionedThroughputInMibps)."""
+"""The least and the most that you can provision (Amazon EFS API, UpdateFileSystem, ProvisionedThroughputInMibps)."""
 INCLUDED_GIB_PER_MIB_S: Final = 20  # in the price of Standard (Amazon EFS pricing, "Provisioned Throughput")
 
 LEAST_DATA_BYTES: Final = 32 * KIB
 LEAST_METADATA_BYTES: Final = 4 * KIB
-"""The least that Elastic throughput bills for one operation; above, it bills in steps of 1 KiB ("Metering")."""
+"""The least that Elastic throughput bills for an operation on data or metadata; above, in 1 KiB steps ("Metering")."""
 
 
 def billed_bytes(operation_bytes: float) -> int:
-    """Return what Elastic throughput bills for one operation on data."""
+    """Return the bytes that Elastic throughput bills for one operation on data."""
     return max(LEAST_DATA_BYTES, ceil(operation_bytes / KIB) * KIB)
 
 
@@ -193,7 +193,7 @@ def elastic_units(read_bytes: float, write_bytes: float, operation_bytes: float 
 
 
 class Moved(NamedTuple):
-    """Transferred bytes of one kind, and in how many operations. `least_bytes` is the least that each is billed for."""
+    """Transferred bytes of one kind, and their number of operations. AWS bills each for at least `least_bytes`."""
 
     size_bytes: float
     operations: float
@@ -201,17 +201,17 @@ class Moved(NamedTuple):
 
     @property
     def billed_at_least(self) -> float:
-        """What Elastic throughput bills if all operations have the same size."""
+        """The bytes that Elastic throughput bills if all operations have the same size."""
         return max(self.size_bytes, self.operations * self.least_bytes)
 
     @property
     def billed_at_most(self) -> float:
-        """The most that Elastic throughput bills: no operation costs more than its own size plus the minimum."""
+        """The most bytes that Elastic throughput bills: for no operation more than its size plus the minimum."""
         return self.size_bytes + self.operations * self.least_bytes
 
 
 def provisioned_units(provisioned_mib_s: float, standard_bytes: float) -> Change:
-    """Return the throughput that is billed for a month: what is provisioned above what the size includes."""
+    """Return the throughput that AWS bills for a month: the provisioned amount above what the size includes."""
     paid = max(0.0, provisioned_mib_s - standard_bytes / GIB / INCLUDED_GIB_PER_MIB_S)
     return Change(money.EFS_PROVISIONED_THROUGHPUT, amount(paid))
 
@@ -222,7 +222,7 @@ def paid_mib_s(file_system: EfsFileSystem, provisioned_mib_s: float) -> float:
 
 
 def as_written_gib(elastic: tuple[Change, ...]) -> float:
-    """Return the GiB written that cost as much as this bill of Elastic. Reads cost half (Amazon EFS pricing)."""
+    """Return how many GiB written cost as much as this bill of Elastic. Reads cost half (Amazon EFS pricing)."""
     read, written = elastic
     return float(read.quantity) / 2 + float(written.quantity)
 
@@ -230,7 +230,7 @@ def as_written_gib(elastic: tuple[Change, ...]) -> float:
 def elastic_for(
     usd: Decimal, cost: Callable[..., Decimal | None], operation_bytes: float | None = None
 ) -> Allowance | None:
-    """Return the bytes that Elastic moves for this money; None if a price is unknown. `cost` is `Known.usd`."""
+    """Return the bytes that Elastic moves for this amount; None if a price is unknown. `cost` is `Known.usd`."""
     read_usd, write_usd = map(cost, elastic_units(GIB, GIB, operation_bytes))
     return Allowance(GIB * float(usd / read_usd), GIB * float(usd / write_usd)) if read_usd and write_usd else None
 
@@ -238,22 +238,22 @@ def elastic_for(
 def break_even_share(
     provisioned_usd: Decimal, elastic_usd_per_gib: Decimal, metered_per_byte: float, hours_per_month: Decimal
 ) -> float:
-    """Return the average use, as a share of what is provisioned, above which Elastic costs more.
+    """Return the average use, as a share of the provisioned throughput, above which Elastic costs more.
 
-    `provisioned_usd` is for 1 MiB/s for a month. `metered_per_byte` is what a byte of the mix of reads and writes is
-    metered as: 1 for writes only, a third for reads only.
+    `provisioned_usd` is the price of 1 MiB/s for a month. `metered_per_byte` is what a byte of the mix of reads and
+    writes is metered as: 1 for writes only, a third for reads only.
     """
     moved_gib = float(hours_per_month) * HOUR_S * MIB / metered_per_byte / GIB
     return float(provisioned_usd) / (float(elastic_usd_per_gib) * moved_gib)
 
 
-NOISE: Final = 1e-9  # binary noise: a share of 1 is within the limit
+NOISE: Final = 1e-9  # the error of binary floats: a share of 1 is within the limit
 
 
 class Load(NamedTuple):
     """What clients transfer in a month, and their peak in bytes and operations a second.
 
-    The peak has the month's mix of reads and writes. Without figures for the month, it is all writes.
+    The peak has the month's mix of reads and writes. Without figures for the month, all of it counts as writes.
     """
 
     read_bytes: float
@@ -265,7 +265,7 @@ class Load(NamedTuple):
 
     @property
     def moved_bytes(self) -> float:
-        """The bytes of the month; 0 without figures."""
+        """The bytes that clients move in the month; 0 without figures."""
         return self.read_bytes + self.write_bytes
 
     @property
@@ -280,7 +280,7 @@ class Load(NamedTuple):
 
     @property
     def provisioned_mib_s(self) -> int:
-        """What to provision for the peak."""
+        """The MiB/s to provision for the peak."""
         least, most = PROVISIONED_MIB_S
         return min(most, max(least, ceil(self.peak_bytes_per_s * self.metered_per_byte / MIB * (1 - NOISE))))
 
@@ -289,9 +289,9 @@ class Fit(NamedTuple):
     """How well a mode carries a load."""
 
     allowed: Allowance
-    units: tuple[Change, ...] | None  # of throughput; None for Elastic without figures for the month
+    units: tuple[Change, ...] | None  # billed for throughput; None for Elastic without figures for the month
     too_fast: tuple[str, ...]  # why it does not carry the peak
-    credits_last_s: float | None  # full ones, at the month's average; None if they never run out
+    credits_last_s: float | None  # from full, at the month's average; None if they never run out
     runs_dry: str | None  # why it does not carry the month
     note: str | None  # how long it carries the load, if not forever
 
@@ -302,7 +302,7 @@ class Fit(NamedTuple):
 
     @property
     def why_not(self) -> str | None:
-        """Why it does not carry the load, as text; None if it does."""
+        """Why the mode does not carry the load, as text; None if it does."""
         return "; ".join([*self.too_fast, *filter(None, [self.runs_dry])]) or None
 
 
@@ -327,7 +327,7 @@ def fits(
 
 
 def cheapest(modes: Mapping[EfsMode, Fit], cost: Callable[..., Decimal | None]) -> EfsMode | None:
-    """Return the mode that carries the load for the least money, of those with known costs. `cost` is `Known.usd`.
+    """Return the lowest-cost mode that carries the load; None if there is none at a known cost. `cost` is `Known.usd`.
 
     Storage costs the same in all modes, so its price is not needed.
     """
@@ -337,7 +337,7 @@ def cheapest(modes: Mapping[EfsMode, Fit], cost: Callable[..., Decimal | None]) 
 
 
 def _too_fast(load: Load, allowed: Allowance, operations: Allowance) -> tuple[str, ...]:
-    """Why a limit does not carry the peak."""
+    """Return the reasons why the limits do not carry the peak; empty if they do."""
     peaks = (
         (allowed, load.peak_bytes_per_s, binary_rate_words),
         (operations, load.operations_per_s, "{:,.0f} operations/s".format),
@@ -354,7 +354,7 @@ def _times(share: float) -> str:
 
 
 def _credits(load: Load, standard_bytes: float, most: float) -> tuple[float | None, str | None, str | None]:
-    """How long full credits last, why they do not carry the month, and what to note if they do."""
+    """Return how many seconds full credits last, why they do not carry the month, and a note if they do."""
     baseline = baseline_bytes_per_s(standard_bytes)
     average = metered_bytes(load.write_bytes, load.read_bytes) / load.month_s
     last_s = seconds_to_empty(full_credits_bytes(standard_bytes), min(average, most), standard_bytes)
@@ -369,27 +369,27 @@ def _credits(load: Load, standard_bytes: float, most: float) -> tuple[float | No
 
 
 def bursts(file_system: EfsFileSystem) -> bool:
-    """Whether it depends on credits: in bursting mode, or with less provisioned than its size earns."""
+    """Return whether it depends on credits: in bursting mode, or with less provisioned than its size earns."""
     earns_more = is_bursting((file_system.provisioned_mib_s or inf) * MIB, file_system.standard_bytes)
     return file_system.throughput_mode == "bursting" or (file_system.throughput_mode == "provisioned" and earns_more)
 
 
 def metered_ceiling(mode: EfsMode, file_system: EfsFileSystem, provisioned_mib_s: float = 0) -> float:
-    """Return the most that is metered in that mode, in bytes a second; with credits if it bursts."""
+    """Return the metered limit in this mode, in bytes a second; with credits if the file system bursts."""
     region, one_zone = file_system.target.region, file_system.availability_zone is not None
     of = {"standard_bytes": file_system.standard_bytes, "provisioned_bytes_per_s": provisioned_mib_s * MIB}
     return allows(mode, region, one_zone=one_zone, **of).write
 
 
 def provisioned_for(file_system: EfsFileSystem, metered_bytes_per_s: float) -> int | None:
-    """Return the MiB/s to provision. None if AWS does not offer as much, or if the size earns more."""
+    """Return the MiB/s to provision; None if AWS does not offer as much, or if the size earns more."""
     amount = max(PROVISIONED_MIB_S[0], ceil(metered_bytes_per_s / MIB * (1 - NOISE)))
     offered = metered_ceiling("provisioned", file_system, amount) >= amount * MIB
     return amount if offered and not is_bursting(amount * MIB, file_system.standard_bytes) else None
 
 
 def monthly_units(file_system: EfsFileSystem) -> tuple[Change, ...]:
-    """Return what an idle file system is billed for a month: storage by class, and throughput above the included."""
+    """Return what AWS bills for an idle file system in a month: storage, and throughput above what is included."""
     one_zone = file_system.availability_zone is not None
     elastic = file_system.throughput_mode == "elastic"
     units = [

@@ -1,8 +1,8 @@
-"""FSx file systems on SSD: what can be provisioned, what a file server sustains, what is billed.
+"""FSx file systems on SSD: what you can provision, what a file server sustains, and what AWS bills.
 
 Sources: Amazon FSx API Reference, "CreateFileSystem" and "DiskIopsConfiguration"; Amazon FSx for OpenZFS User Guide,
 "Performance for SSD storage" and "Quotas"; Amazon FSx for NetApp ONTAP User Guide, "Amazon FSx for NetApp ONTAP
-performance" and "Quotas". FSx does not say whether the M of its MBps is 10^6 or 2^20. Here it is 10^6.
+performance" and "Quotas". FSx does not say whether the M of its MBps is 10^6 or 2^20. Slackwater assumes 10^6.
 """
 
 from collections.abc import Mapping
@@ -17,22 +17,22 @@ from slackwater.model.units import GIB
 
 MB: Final = 10**6
 
-INCLUDED_IOPS_PER_GIB: Final = 3  # SSD IOPS that each GiB includes
+INCLUDED_IOPS_PER_GIB: Final = 3  # the SSD IOPS that each GiB includes
 
 
 class FileServer(NamedTuple):
-    """A throughput capacity, and the network, write and disk rates that it sustains without burst."""
+    """A throughput capacity, with the network, write and disk rates that it sustains without burst."""
 
     throughput_mb_s: int
     network_mb_s: int
     write_mb_s: int
     disk_iops: int
     least_gib: int = 0
-    least_iops: int = 0  # the storage and IOPS that must be provisioned with it
+    least_iops: int = 0  # you must provision this storage and these IOPS with it
 
 
 class Deployment(NamedTuple):
-    """A file system type in a deployment type, as FSx writes them, with the limits of what can be provisioned."""
+    """A file system type and a deployment type, as in FSx's API, with the limits of what you can provision."""
 
     file_system_type: str
     deployment_type: str
@@ -40,17 +40,17 @@ class Deployment(NamedTuple):
     min_gib: int
     max_gib: int
     max_iops_per_gib: int
-    bursts_below_mb_s: int  # a smaller file server bursts, and publishes the balance of its credits
-    iops_per_mb_s: float = 0  # how many IOPS the disks need for each MB/s
+    bursts_below_mb_s: int  # smaller file servers burst, and publish the balance of their credits
+    iops_per_mb_s: float = 0  # the IOPS that the disks need for each MB/s
 
     @property
     def max_iops(self) -> int:
-        """The most IOPS that can be provisioned: those of the largest file server."""
+        """The most IOPS that you can provision: those of the largest file server."""
         return self.file_servers[-1].disk_iops
 
 
 class Provisioned(NamedTuple):
-    """What is provisioned, and everything that is billed for it a month. `iops` includes those of the storage."""
+    """What is provisioned, and everything that AWS bills for it a month. `iops` includes the IOPS of the storage."""
 
     storage_gib: int
     throughput_mb_s: int
@@ -59,9 +59,9 @@ class Provisioned(NamedTuple):
 
 
 def monthly_units(file_system: FsxFileSystem) -> tuple[Change, ...] | None:
-    """Return what an OpenZFS or ONTAP file system on SSD is billed for a month; None for other types and storage.
+    """Return what AWS bills a month for an OpenZFS or ONTAP file system on SSD; None for other types and storage.
 
-    Without ONTAP's capacity pool and without backups.
+    This excludes ONTAP's capacity pool, and backups.
     """
     kind, mb_s = (file_system.file_system_type, file_system.deployment_type), file_system.throughput_mb_s
     if kind[0] not in ("OPENZFS", "ONTAP") or file_system.storage_type != "SSD" or mb_s is None:
@@ -70,7 +70,7 @@ def monthly_units(file_system: FsxFileSystem) -> tuple[Change, ...] | None:
 
 
 def _units(kind: tuple[str, str], storage_gib: int, throughput_mb_s: int, iops: int) -> tuple[Change, ...]:
-    """Storage, throughput from the first MB/s, and IOPS above the included."""
+    """Return the billed units: storage, throughput from the first MB/s on, and IOPS above those included."""
     billed = {fsx_storage(*kind): storage_gib, fsx_throughput(*kind): throughput_mb_s}
     billed[fsx_iops(*kind)] = iops - INCLUDED_IOPS_PER_GIB * storage_gib
     return tuple(Change(item, Decimal(quantity)) for item, quantity in billed.items() if quantity > 0)
@@ -79,10 +79,10 @@ def _units(kind: tuple[str, str], storage_gib: int, throughput_mb_s: int, iops: 
 def smallest(
     deployment: Deployment, *, stored_bytes: float, bytes_per_s: float = 0, iops: int = 0
 ) -> Provisioned | None:
-    """Return the smallest provisioning that stores and sustains this much; None if nothing does.
+    """Return the smallest provisioning that stores and sustains this load; None if nothing does.
 
-    `bytes_per_s` counts as writes, which no file system sustains faster than reads. File servers count without their
-    burst. The storage grows if the IOPS require it.
+    `bytes_per_s` counts as writes, because no file system sustains writes faster than reads. The burst of file servers
+    does not count. The storage is larger than needed for the data if the IOPS require it.
     """
     iops = max(iops, ceil(bytes_per_s / MB * deployment.iops_per_mb_s))
     able = (one for one in deployment.file_servers if one.write_mb_s * MB >= bytes_per_s and one.disk_iops >= iops)
@@ -100,7 +100,7 @@ def smallest(
 
 
 def _openzfs(*network_by_mb_s: tuple[int, int]) -> tuple[FileServer, ...]:
-    """OpenZFS file servers, by throughput capacity and network. Each 16 MB/s come with 625 IOPS of the disks."""
+    """Return OpenZFS file servers from pairs of throughput capacity and network. Disks have 625 IOPS per 16 MB/s."""
     return tuple(FileServer(mb_s, network_mb_s, mb_s, mb_s * 625 // 16) for mb_s, network_mb_s in network_by_mb_s)
 
 
@@ -122,24 +122,24 @@ OPENZFS: Final[Mapping[str, Deployment]] = {
         ("MULTI_AZ_1", _MULTI_AZ, 2_560),
     )
 }
-"""By deployment type, for most Regions. Some have 50 IOPS per GiB, and Multi-AZ with fewer IOPS, up to 5,120 MB/s."""
+"""OpenZFS, in most Regions. Others allow 50 IOPS per GiB, and Multi-AZ with fewer IOPS up to 5,120 MB/s."""
 
 ONTAP_FAST_REGIONS: Final = frozenset({"us-east-1", "us-east-2", "us-west-2", "eu-west-1"})
 """Regions in which a first-generation ONTAP file system may be faster than elsewhere."""
 _ONTAP_MB_S: Final = (128, 256, 512, 1_024, 2_048, 4_096)
 _ONTAP_ELSEWHERE: Final = ((150, 300, 625, 1_500, 3_125), (6_000, 12_000, 18_750, 40_000, 80_000))
 _ONTAP_FAST: Final = ((188, 375, 750, 1_500, 3_125, 6_250), (6_000, 12_000, 20_000, 40_000, 80_000, 160_000))
-"""The network in MBps and disk IOPS of each throughput capacity; the same for Single-AZ and Multi-AZ."""
+"""The network in MBps and the disk IOPS of each throughput capacity. Single-AZ and Multi-AZ have the same."""
 _ONTAP_MOST_WRITTEN_MB_S: Final = {"SINGLE_AZ_1": (750, 1_000), "MULTI_AZ_1": (1_300, 1_800)}
-"""By deployment type: elsewhere, and in the fast Regions."""
+"""The fastest writes by deployment type: elsewhere, and in the fast Regions."""
 _ONTAP_LEAST_GIB_AND_IOPS: Final = {4_096: (5_120, 160_000)}  # by the throughput capacity that requires them
 
 
 def ontap(deployment_type: str, region: str) -> Deployment:
-    """Return SINGLE_AZ_1 or MULTI_AZ_1 in a Region: first generation, one pair of file servers.
+    """Return SINGLE_AZ_1 or MULTI_AZ_1 in a Region: the first generation, with one pair of file servers.
 
-    A write uses the network twice, because it is replicated to the other server. So a server writes at half of its
-    network. Disks move 768 MBps with each 3,072 IOPS.
+    A write uses the network twice, because it is replicated to the other server. So a server writes at half the rate
+    of its network. Disks move 768 MBps with each 3,072 IOPS.
     """
     is_fast = region in ONTAP_FAST_REGIONS
     most_mb_s = _ONTAP_MOST_WRITTEN_MB_S[deployment_type][is_fast]
@@ -159,7 +159,7 @@ def ontap(deployment_type: str, region: str) -> Deployment:
 
 
 def deployment(file_system: FsxFileSystem) -> Deployment | None:
-    """Return what can be provisioned for this type of file system; None if this module does not have AWS's table."""
+    """Return what you can provision for this type of file system; None if this module does not have AWS's table."""
     kind = file_system.deployment_type
     if file_system.file_system_type == "OPENZFS":
         return OPENZFS.get(kind)
@@ -168,23 +168,23 @@ def deployment(file_system: FsxFileSystem) -> Deployment | None:
 
 
 def file_server(file_system: FsxFileSystem) -> FileServer | None:
-    """Return the row of the file system's throughput capacity; None if this module does not have it."""
+    """Return the file server with the file system's throughput capacity; None if this module does not have it."""
     table = deployment(file_system)
     rows = table.file_servers if table else ()
     return next((one for one in rows if one.throughput_mb_s == file_system.throughput_mb_s), None)
 
 
 LEAST_GIB: Final[Mapping[str, int]] = {"OPENZFS": 64, "ONTAP": 1_024, "WINDOWS": 32}
-"""The smallest SSD by type, for ONTAP for each pair of file servers ("CreateFileSystem", StorageCapacity)."""
+"""The smallest SSD by type; ONTAP's is for each pair of file servers ("CreateFileSystem", StorageCapacity)."""
 LEAST_PAIR_MB_S: Final = 1_536
-"""The smallest throughput of a pair of ONTAP SINGLE_AZ_2. No other type has several pairs; how many is not read."""
+"""The lowest throughput of a pair of ONTAP SINGLE_AZ_2. Only this type has several pairs; their number is not read."""
 SHRINKS: Final = ("SINGLE_AZ_2", "MULTI_AZ_2")  # ONTAP's second generation: only its SSD can shrink
 LEAST_SHRINK: Final = 0.09
-MOST_IOPS_PER_GIB: Final = 50  # for ONTAP in all Regions, for OpenZFS in some. The others allow 1,000.
+MOST_IOPS_PER_GIB: Final = 50  # of ONTAP in all Regions, and of OpenZFS in some; the others allow 1,000
 
 
 def least_gib(file_system: FsxFileSystem) -> int:
-    """Return the smallest SSD with the file system's throughput, in GiB. Its type must be in `LEAST_GIB`."""
+    """Return the smallest SSD for the file system's throughput, in GiB. Its type must be in `LEAST_GIB`."""
     kind, server = (file_system.file_system_type, file_system.deployment_type), file_server(file_system)
     in_pairs = kind == ("ONTAP", "SINGLE_AZ_2")
     pairs = max(1, (file_system.throughput_mb_s or 0) // LEAST_PAIR_MB_S) if in_pairs else 1
@@ -192,7 +192,7 @@ def least_gib(file_system: FsxFileSystem) -> int:
 
 
 def with_least_ssd(file_system: FsxFileSystem, *, stored_bytes: float, iops: int) -> FsxFileSystem:
-    """Return the file system with the smallest SSD that stores and sustains this much."""
+    """Return the file system with the smallest SSD that stores these bytes and sustains these IOPS."""
     gib = max(least_gib(file_system), ceil(stored_bytes / GIB), ceil(iops / MOST_IOPS_PER_GIB))
     server = file_server(file_system)
     least_iops = max(iops, INCLUDED_IOPS_PER_GIB * gib, server.least_iops if server else 0)

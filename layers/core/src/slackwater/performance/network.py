@@ -1,7 +1,7 @@
 """EC2 network bandwidth with burst. Amazon EC2 User Guide, "Amazon EC2 instance network bandwidth".
 
-An instance whose peak is above its baseline bursts with network I/O credits, with one bucket for each direction. No
-metric shows these credits. Visible is a rate above the baseline, followed by a rate that stays at the baseline.
+An instance whose peak is above its baseline bursts with network I/O credits. It has a bucket for each direction. No
+metric shows these credits. Metrics only show a rate above the baseline, and then a rate that stays at the baseline.
 """
 
 import re
@@ -19,21 +19,21 @@ SINGLE_FLOW_GBPS: Final = 5.0
 """The limit of one flow outside a cluster placement group, and of a small instance through an internet gateway."""
 
 BURST_MINUTES: Final = (5, 60)
-"""How long a burst usually lasts, by the instance's size. AWS does not publish the sizes of the buckets."""
+"""How long a burst usually lasts, depending on the instance's size. AWS does not publish the sizes of the buckets."""
 
-BURST_RATIO: Final = 1.30  # a rate this far above the baseline must be a burst; noise is less than 30%
-BRIDGED_POINTS: Final = 2  # so many missing or low points do not end a time above the baseline
+BURST_RATIO: Final = 1.30  # times the baseline: such a rate must be a burst, because noise is less than 30%
+BRIDGED_POINTS: Final = 2  # up to this many missing or low points do not end a time above the baseline
 PLATEAU_RATIOS: Final = (0.90, 1.05)
-"""A point of a throttled rate is the baseline less protocol overhead. Above 1.05, it still uses credits."""
+"""A throttled rate in multiples of the baseline: 1 less protocol overhead. Above 1.05, it still uses credits."""
 
 
 def can_burst(instance_type: InstanceType) -> bool:
-    """Whether the peak is above the baseline. For dozens of types, the text "Up to" contradicts these numbers."""
+    """Return whether the peak is above the baseline. For dozens of types, EC2's "Up to" contradicts these numbers."""
     return is_published(instance_type) and peak(instance_type) > baseline(instance_type)
 
 
 def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s: float, burst_s: float) -> float:
-    """Return the seconds of a transfer that bursts for at most `burst_s` seconds, and then has the baseline."""
+    """Return the seconds of a transfer that bursts for at most `burst_s` seconds and then runs at the baseline."""
     in_burst = burst_bytes_per_s * burst_s
     if size_bytes <= in_burst:
         return size_bytes / burst_bytes_per_s
@@ -41,7 +41,7 @@ def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s
 
 
 def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[range]:
-    """Return the runs whose rate needs credits, as indexes, with at least `min_points` points above the baseline.
+    """Return the runs whose rate needs credits, as indexes. Each has at least `min_points` points above the baseline.
 
     `sums` are bytes per period in one direction. One or two missing or low points do not end a run, and do not count.
     """
@@ -57,10 +57,10 @@ def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[r
 
 
 def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) -> float:
-    """Return the largest number of credits that were used up, as seconds of a burst at the peak.
+    """Return the most credits that were missing from a full bucket at any time, as seconds of a burst at the peak.
 
-    `sums` are bytes per period in one direction. Assumes a full bucket at the start, which fills at the baseline less
-    what is used. A missing point counts as idle. Compare it with `BURST_MINUTES`: AWS publishes no sizes of buckets.
+    `sums` are bytes per period in one direction. The bucket starts full, and refills at the baseline less what is used.
+    A missing point counts as idle. Compare with `BURST_MINUTES`, because AWS does not publish the sizes of buckets.
     """
     net = ((0.0 if isnan(value) else value) - baseline_bytes_per_s * sums.period_s for value in sums.values)
     gone = accumulate(net, lambda gone, used: max(0.0, gone + used), initial=0.0)
@@ -68,37 +68,37 @@ def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) 
 
 
 def runs_within(rates: Sequence[float], low: float, high: float) -> list[range]:
-    """Return the runs of rates from `low` to `high`, as indexes. NaN, a missing point, is never inside."""
+    """Return the runs of rates from `low` to `high`, as indexes. A missing point (NaN) ends a run."""
     runs = ([*run] for inside, run in groupby(range(len(rates)), lambda i: low <= rates[i] <= high) if inside)
     return [range(run[0], run[-1] + 1) for run in runs]
 
 
 GENERAL_FAMILIES: Final = {False: "m6i", True: "m7g"}
-"""A current general-purpose family, by whether it is Graviton. Its larger sizes do not depend on network burst."""
+"""A current general-purpose family; the key says whether it is Graviton. Its larger sizes need no network burst."""
 
 
 def general_family(instance_type: str) -> str | None:
     """Return the general-purpose family that an instance can move to; None if there is none.
 
-    Only burstable, general and compute types have one, of the same architecture. Other types were chosen for something
-    that it lacks: memory, local disks, a GPU. Graviton types have a `g` after the generation (`t4g`, `m7gd`).
+    Only burstable, general and compute types have one, of the same architecture. People choose other types for memory,
+    local disks or a GPU, which this family lacks. Graviton types have a `g` after the generation (`t4g`, `m7gd`).
     """
     found = re.match(r"([tmc])\d+(g?)", instance_type)
     return GENERAL_FAMILIES[bool(found[2])] if found else None
 
 
 def has_cpu_credits(instance_type: str) -> bool:
-    """Whether it is a T type; only these have CPU credits."""
+    """Return whether it is a T type. Only T types have CPU credits."""
     return re.match(r"t\d", instance_type) is not None
 
 
 def is_published(instance_type: InstanceType) -> bool:
-    """Whether EC2 publishes the network bandwidth of a type."""
+    """Return whether EC2 publishes the network bandwidth of a type."""
     return instance_type.network_baseline_gbps is not None and instance_type.network_peak_gbps is not None
 
 
 def baseline(instance_type: InstanceType) -> float:
-    """Return the bytes a second without credits.
+    """Return the network bytes a second without credits.
 
     Raises:
         UnpublishedError: EC2 publishes none.
@@ -107,14 +107,14 @@ def baseline(instance_type: InstanceType) -> float:
 
 
 def peak(instance_type: InstanceType) -> float:
-    """Return the bytes a second while there are credits. Raises UnpublishedError, too."""
+    """Return the network bytes a second with credits. Raises UnpublishedError like `baseline`."""
     return _whole_bytes_per_s(instance_type, instance_type.network_peak_gbps)
 
 
 def _whole_bytes_per_s(instance_type: InstanceType, gbps: float | None) -> float:
     if gbps is None:
         raise UnpublishedError(f"EC2 publishes no network bandwidth for {instance_type.id}")
-    return float(round(bytes_per_s_of_gbps(gbps)))  # 4.1 Gbps are 512,500,000, and not a hair less
+    return float(round(bytes_per_s_of_gbps(gbps)))  # removes float error: 4.1 Gbps are exactly 512,500,000
 
 
 def smallest_that_carries(types: Iterable[InstanceType], bytes_per_s: float) -> InstanceType | None:

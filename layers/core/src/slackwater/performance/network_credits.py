@@ -1,18 +1,18 @@
-"""When an instance had no network credits: a bucket of unknown size and unknown level at the start.
+"""Finds when an instance had no network credits. The bucket's size, and its level at the start, are unknown.
 
-Source: EC2 User Guide, "Amazon EC2 instance network bandwidth". A bucket of C bytes fills at the baseline b while the
-rate is below it, and pays for what is above it, up to the peak p. A burst lasts "typically from 5 to 60 minutes,
-depending on the instance size", so 5 min * (p - b) <= C <= 60 min * (p - b). While the bucket is empty, the rate is b.
+Source: EC2 User Guide, "Amazon EC2 instance network bandwidth". A bucket of C bytes earns credits while the rate is
+below the baseline b, and spends them while it is above, up to the peak p. A burst lasts "typically from 5 to 60
+minutes, depending on the instance size", so 5 min * (p - b) <= C <= 60 min * (p - b). If it is empty, the rate is b.
 
 Let n(s, t) be the bytes above b less those below it, from s to t. Plateaus at b are times without credits only if:
 
-- Nothing exceeds what came back: n(v, u) <= 0 from a plateau's end v to any later u, until the next plateau.
-- Nothing came back unused: before a plateau that begins at t, either all that came back since the last one was
-  used (n(v, t) = 0, a cycle), or the bucket was full at some time s and n(s, t) = C (a whole bucket).
+- No more is used than was earned: n(v, u) <= 0 from a plateau's end v to any later u, until the next plateau.
+- No credits are left: before a plateau that begins at t, either everything earned since the last plateau was used
+  (n(v, t) = 0, a cycle), or the bucket was full at some time s and n(s, t) = C (a whole bucket).
 - C is the same each time.
 
-A level that is no limit breaks one of these sooner or later. Before the first plateau the level is unknown, because
-the bucket may have been full, half full or empty.
+A constant rate that is not this limit breaks one of these rules sooner or later. Before the first plateau, the level
+is unknown: the bucket may have been full, half full or empty.
 """
 
 from collections.abc import Sequence
@@ -28,13 +28,13 @@ from slackwater.model.units import FIVE_MINUTES_S, HOUR_S
 from slackwater.performance.network import BRIDGED_POINTS, BURST_MINUTES, BURST_RATIO, PLATEAU_RATIOS, runs_within
 
 LEVEL_RATIOS: Final = (0.94, 1.03)
-"""A plateau's mean. Metrics may leave out frame headers (5% of a frame of 1,500 bytes), and a host differs by 1%."""
-SAME_LEVEL: Final = 0.015  # as a fraction: how much the means of two plateaus at one limit may differ
-BUDGET_ERROR: Final = 0.25  # as a fraction of the bucket. AWS says only "typically".
+"""A plateau's mean in multiples of the baseline. Metrics may omit frame headers (5% of 1,500 B); hosts differ by 1%."""
+SAME_LEVEL: Final = 0.015  # how much the means of two plateaus at one limit may differ, as a fraction
+BUDGET_ERROR: Final = 0.25  # as a fraction of the bucket, because AWS says only "typically"
 EDGE_ERROR: Final = 0.5
-"""In points at the baseline. The first and last point of a plateau are only partly at the baseline."""
-FLOW_ERROR: Final = 0.01  # as a fraction of what came back and was used: the noise of the metrics
-SMALLEST_CYCLE: Final = 3.0  # in points at the baseline: fewer may come back and be used by chance
+"""In points at the baseline: the first and last point of a plateau are only partly at the baseline."""
+FLOW_ERROR: Final = 0.01  # as a fraction of the earned and used credits: the noise of the metrics
+SMALLEST_CYCLE: Final = 3.0  # in points at the baseline: fewer may be earned and used by chance
 
 
 class Budget(Enum):
@@ -53,10 +53,10 @@ class Plateau:
     end: int
     mean_bytes_per_s: float
     spread: float  # standard deviation, as a fraction of the mean
-    burst: int  # the index of the last point of a burst before it; its own first point if there is none
+    burst: int  # the index of the last point of the burst before it; its own first point if there is none
     burst_bytes_per_s: float = 0  # the highest rate since the plateau before it; 0 if there is none
     budget: Budget = Budget.UNKNOWN
-    spent_bytes: float = 0  # bytes above the baseline, less those below it, since the bucket held most
+    spent_bytes: float = 0  # bytes above the baseline less those below it, since the bucket was fullest
 
     @property
     def points(self) -> int:
@@ -68,7 +68,7 @@ class Shape(NamedTuple):
     """Which runs of points count as plateaus.
 
     `max_spread` is how much the rate of a plateau may vary (standard deviation), or drift from the first third to the
-    last, as a fraction of the mean. The shortest one may vary half as much.
+    last, as a fraction of the mean. The shortest plateau may vary half as much.
     """
 
     min_points: int
@@ -79,14 +79,14 @@ class Shape(NamedTuple):
 class _Flow(NamedTuple):
     """What happened between two plateaus, in points at the baseline."""
 
-    earned: float  # the most credits at once, if it began with none and the bucket has no limit
-    left: float  # what is left of them at the end
-    used: float  # what was used since it had most
-    largest: float  # the most that was used at once, at any time
-    overdrawn: bool  # whether more was used than had come back
+    earned: float  # the most credits at any time, from an empty bucket without a maximum
+    left: float  # the credits at the end
+    used: float  # the credits used since the bucket was fullest
+    largest: float  # the largest fall of the balance, at any time
+    overdrawn: bool  # whether more was used than earned
     error: float
-    unseen: float  # points without data: they may have been idle, or not
-    unseen_since: float  # those since it had most
+    unseen: float  # points without data, in which it may have been idle or not
+    unseen_since: float  # the same since the bucket was fullest
 
 
 def plateaus(
@@ -94,8 +94,8 @@ def plateaus(
 ) -> list[Plateau]:
     """Return the plateaus at the baseline that a bucket of credits explains; none if most contradict it.
 
-    `sums` are bytes per period in one direction. In a missing point, credits may have come back or not. The rate of the
-    plateaus replaces the published baseline, because metrics leave out headers. A new instance is `full_at_start`.
+    `sums` are bytes per period in one direction. In a missing point, credits may have been earned or not. The rate of
+    the plateaus replaces the published baseline, because metrics omit headers. `full_at_start` is for a new instance.
     """
     rates = [value / sums.period_s / baseline_bytes_per_s for value in sums.values]
     flat = [flat for run in runs_within(rates, *PLATEAU_RATIOS) if (flat := _flat(rates, run, shape))]
@@ -124,9 +124,9 @@ def plateaus(
 
 
 def proven(found: Sequence[Plateau], *, min_points: int, max_spread: float) -> bool:
-    """Whether the plateaus with a known budget last at least `min_points` together.
+    """Return whether the plateaus with a known budget have at least `min_points` points together.
 
-    One plateau alone may be chance: it may vary half as much as several.
+    A single plateau may be chance, so it may vary only half as much as several.
     """
     known = [one for one in found if one.budget is not Budget.UNKNOWN]
     calm = len(known) > 1 or all(one.spread <= max_spread / 2 for one in known)
@@ -136,19 +136,19 @@ def proven(found: Sequence[Plateau], *, min_points: int, max_spread: float) -> b
 def most_near_baseline(
     by_hour: Series, baseline_bytes_per_s: float, *, min_points: int, before: int, after: int
 ) -> int:
-    """Return the most five-minute points that runs near the baseline can have, by their hours. 0 if no run is possible.
+    """Return the most five-minute points that runs near the baseline can have in these hours; 0 if there can be no run.
 
-    `by_hour` are bytes in one direction; a missing hour has none. So many points may come `before` and `after` them.
+    `by_hour` are bytes in one direction. A missing hour has no points. `before` and `after` are the points around them.
     """
     an_hour, least = HOUR_S // FIVE_MINUTES_S, PLATEAU_RATIOS[0] * baseline_bytes_per_s * FIVE_MINUTES_S
     hours = (0 if isnan(value) else min(an_hour, int(value / least + 1e-6)) for value in by_hour.values)
-    most, width = [before, *hours, after], 2 + (min_points - 2) // an_hour  # the shortest run touches so many hours
+    most, width = [before, *hours, after], 2 + (min_points - 2) // an_hour  # how many hours the shortest run touches
     held = {i for j in range(len(most)) if sum(most[j : j + width]) >= min_points for i in range(j, j + width)}
     return sum(most[i] for i in held if i < len(most))
 
 
 def near_baseline(sums: Series, baseline_bytes_per_s: float, *, min_points: int) -> list[Plateau]:
-    """Return every run near the baseline, flat or not and whatever its budget: ENA counters say what limits it."""
+    """Return every run near the baseline, whatever its shape and budget: ENA counters show what limits it."""
     rates = [value / sums.period_s / baseline_bytes_per_s for value in sums.values]
     return [
         Plateau(run.start, run.stop, mean * baseline_bytes_per_s, pstdev(values) / mean, run.start)
@@ -160,9 +160,9 @@ def near_baseline(sums: Series, baseline_bytes_per_s: float, *, min_points: int)
 def _consistent(
     rates: Sequence[float], runs: list[Plateau], shortest: float, *, full_at_start: bool
 ) -> tuple[list[Plateau], list[_Flow]]:
-    """The plateaus that had no credits before, and after which no more was used than had come back.
+    """Return the plateaus that had no credits left before, and after which no more was used than earned.
 
-    Also returns the flows before and after each of them.
+    Also return the flows before and after each of them.
     """
     while True:
         edges = pairwise([(0, 0), *((run.first, run.end) for run in runs), (len(rates), len(rates))])
@@ -181,7 +181,7 @@ def _consistent(
 
 
 def _came_back(rates: Sequence[float], shortest: float) -> bool:
-    """Whether credits came back at the end that were not used, and less was used since than the smallest bucket."""
+    """Return whether earned credits were left at the end, and less than the smallest bucket was used after them."""
     left = least = gross = 0.0
     for rate in reversed(rates):
         if isnan(rate):
@@ -216,7 +216,7 @@ def _flow(rates: Sequence[float]) -> _Flow:
 def _with_budgets(
     rates: Sequence[float], runs: Sequence[Plateau], flows: Sequence[_Flow], least: float, max_gap_points: int
 ) -> list[Plateau]:
-    """The plateaus with what came before each, in multiples of the baseline. A short pause ends none."""
+    """Return the plateaus with the burst and budget before each. Plateaus on both sides of a short pause become one."""
     found: list[Plateau] = []
     for run, flow in zip(runs, flows, strict=False):
         before = found[-1] if found else None
@@ -229,7 +229,7 @@ def _with_budgets(
         soon = bool(bursts) and run.first - bursts[-1] - 1 <= max_gap_points
         cycle = before and flow.earned >= SMALLEST_CYCLE and not flow.unseen and abs(flow.left) <= flow.error
         around = rates[max(start, run.first - max_gap_points) : run.end + max_gap_points]
-        seen = soon and not flow.unseen_since and not any(map(isnan, around))  # a hole may hide credits that came back
+        seen = soon and not flow.unseen_since and not any(map(isnan, around))  # a gap may hide earned credits
         budget = Budget.UNKNOWN
         if seen and (flow.used >= least or cycle):
             budget = Budget.WHOLE if flow.used >= least else Budget.CYCLE
@@ -239,7 +239,7 @@ def _with_budgets(
 
 
 def _flat(rates: Sequence[float], run: range, shape: Shape) -> Plateau | None:
-    """Return a run if it is long, flat and at the baseline, in multiples of it."""
+    """Return a run, in multiples of the baseline, if it is long, flat and at the baseline; else None."""
     if len(run) < shape.min_points:
         return None
     trim = 1 if len(run) >= shape.min_points + 2 else 0

@@ -1,11 +1,11 @@
-"""Many small files on network file systems, where latency decides: each operation waits for its answer.
+"""Many small files on network file systems. Latency decides there, because each operation waits for its answer.
 
 Based on two measured reports:
 
 - "The speed of EFS at small capacity" (2021-07-26): 1.1 GB of /usr on an m5.large, written by rsync, read by `find` and
   `cat`. EFS is in Bursting mode, with less than 1 TiB.
 - "Sharing WordPress content on FSx for OpenZFS" (2025-03): Multi-AZ, from a t3a.small. With a `sync` export, a client
-  waits for stable storage after every write. More IOPS change nothing until the export is `async`.
+  waits for stable storage after every write. More IOPS do not help unless the export is `async`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ Bound = Literal["latency", "throughput", "iops"]
 REPORT_FILES: Final = 40_000  # assumed: the 2021 report copies 1.1 GB, and does not say how many files
 
 PARALLEL_EXPONENT: Final = 0.58
-"""Calibrated: P workers were P^0.58 times as fast, with one worker for each directory of /usr. These have very
-different sizes. The report says that a balanced tree scales linearly."""
+"""Calibrated: P workers were P^0.58 times as fast, with one worker for each directory of /usr. The directories have
+very different sizes. The report says that a balanced tree scales linearly."""
 MEASURED_WORKERS: Final = 4  # the largest number of writing workers with which the exponent was measured
 
 EFS_ONE_ZONE_FILE_S: Final = 0.02095
 EFS_REGIONAL_FILE_S: Final = 0.03805
-"""Calibrated: the seconds that one worker takes to write a file. With the exponent, the two values reproduce the six
-published times within 2.4%; no other two have a smaller maximum error."""
+"""Calibrated: the seconds that one worker takes to write a file. Together with the exponent, it reproduces the six
+published times within 2.4%. No other two values have a smaller maximum error."""
 
 EFS_OPS_PER_S: Final = 87
 SYNC_OPS_PER_S: Final = 342
@@ -51,7 +51,7 @@ ASYNC_CAVEAT: Final = (
 
 
 class MeasuredIops(NamedTuple):
-    """Writes a second from one client, as measured by the 2025 report."""
+    """Writes a second from one client, as measured in the 2025 report."""
 
     storage: str
     provisioned: str
@@ -69,22 +69,22 @@ MEASURED_IOPS: Final = (
 
 
 class FileRate(NamedTuple):
-    """How fast a storage processes files: what each file costs one worker, and what all workers share.
+    """How fast a storage processes files: what each file costs one worker, and the limits that all workers share.
 
-    `measured_s` are seconds for the report's files by workers. No formula explains them: two workers read more than
-    twice as fast as one, and EBS writes into the page cache. So they are used as they are.
+    `measured_s` are the seconds for the report's files, by workers. No formula explains them: two workers read more
+    than twice as fast as one, and EBS writes into the page cache. So Slackwater uses the measured values.
     """
 
-    file_s: float  # that one worker takes for a file
-    operations: float  # of NFS, for a file
+    file_s: float  # what one worker takes for a file
+    operations: float  # NFS operations for a file
     bytes_per_s: float  # of all workers together
     iops: float  # of all workers together
     measured_s: Mapping[int, int] | None = None  # None if the speed-up follows the exponent
 
     def speed_up(self, workers: int) -> float:
-        """Return how many times as fast `workers` are as one.
+        """Return how many times as fast as one worker this many `workers` are.
 
-        Interpolates measured points on a logarithmic scale, and does not extrapolate beyond the last.
+        This interpolates measured points on a logarithmic scale, and does not extrapolate beyond the last point.
         """
         if self.measured_s is None:
             return float(workers**PARALLEL_EXPONENT)
@@ -127,11 +127,11 @@ FILE_RATES: Final[Mapping[tuple[Storage, Operation], FileRate]] = {
     ("openzfs-sync", "write"): _openzfs_write(SYNC_OPS_PER_S),
     ("openzfs-async", "write"): _openzfs_write(ASYNC_OPS_PER_S),
 }
-"""By storage and operation. Reading from OpenZFS was not measured."""
+"""The rates by storage and operation. The report did not measure reading from OpenZFS."""
 
 
 def waiting_writers(writes_per_s: float, *, one_zone: bool) -> float:
-    """Return how many writers make so many writes a second on EFS, if each waits for an answer before the next."""
+    """Return how many writers make this many writes a second on EFS if each waits for an answer before the next."""
     return writes_per_s * efs.limits("bursting", one_zone=one_zone).write_ms / 1000
 
 
@@ -139,23 +139,23 @@ class Passage(NamedTuple):
     """The time that files take on a storage, and what limits it."""
 
     seconds: float
-    best_s: float  # if all workers have equally much to do
+    best_s: float  # if all workers have the same amount to do
     bound_by: Bound
     operations_per_s: float
     files_per_s: float
 
 
 def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: float, workers: int) -> Passage | None:
-    """Return how long workers take to read or write files of this total size; None if this was never measured.
+    """Return how long workers take to read or write files of this total size; None if nobody measured this.
 
-    One worker processes a file, so more workers than files change nothing. There is at least one of each.
+    One worker processes a file, so more workers than files do not help. There is at least one of each.
     """
     rate = FILE_RATES.get((storage, operation))
     if rate is None:
         return None
     workers = min(workers, files)
     speed_up = rate.speed_up(workers)
-    # A reader takes the next file of a list, so that what was measured is balanced already.
+    # A reader takes the next file of a list, so the measured times already have a balanced load.
     balanced = max(speed_up, workers) if operation == "write" else speed_up
     times: dict[Bound, float] = {
         "latency": rate.file_s * max(1, files / speed_up),
@@ -167,15 +167,15 @@ def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: f
     return Passage(seconds, best_s, bound_by, files * rate.operations / seconds, files / seconds)
 
 
-ONE_CEILING: Final = 0.6  # a run has one if this share of its points is near it: others are noise, or its ends
+ONE_CEILING: Final = 0.6  # the share of a run's points that must be near it; the others are noise, or its ends
 TWO_CEILINGS: Final = 0.8  # the same for two ceilings, which prove less than one
 
 
 def held_at_ceiling(writes: Sequence[float], least: float, width: float) -> list[int]:
-    """Return which of these points of busy runs are at a ceiling: clients that wait for answers cannot write faster.
+    """Return which points of busy runs are at a ceiling, above which clients that wait for answers cannot write.
 
-    A run continues while a period has at least half of the `least` writes of a busy one, so that the slopes of a rising
-    and falling demand belong to it. A missing point (NaN) ends no run. `width` is a fraction of the ceiling.
+    A run continues while a point has at least half of the `least` writes of a busy one, so that it includes the slopes
+    of a rising and falling demand. A missing point (NaN) does not end a run. `width` is a fraction of the ceiling.
     """
     busy = (i for i, count in enumerate(writes) if not count < least / 2)
     runs = ([i for _, i in run] for _, run in groupby(enumerate(busy), key=lambda at: at[1] - at[0]))
@@ -183,7 +183,7 @@ def held_at_ceiling(writes: Sequence[float], least: float, width: float) -> list
 
 
 def _held(writes: Sequence[float], run: Sequence[int], width: float) -> list[int]:
-    """Return the points of a run near its ceiling, or near its two: the ceiling moves if a writer starts or stops.
+    """Return the points of a run near its one or two ceilings: the ceiling moves if a writer starts or stops.
 
     A falling demand passes through the values between two ceilings. Waiting clients do not.
     """
@@ -201,5 +201,5 @@ def _held(writes: Sequence[float], run: Sequence[int], width: float) -> list[int
 
 
 def ceiling(writes: Sequence[float]) -> float:
-    """Return the rate that a tenth of these points reach."""
+    """Return the rate that a tenth of these points reach or exceed."""
     return sorted(writes)[round(0.9 * (len(writes) - 1))]

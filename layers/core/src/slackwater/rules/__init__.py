@@ -1,1 +1,1 @@
-"""What several detectors share: metrics, guards, evidence and recommendations by service. Pure."""
+"""Shared parts of detectors, by service: metrics, guards, evidence and recommendations. This package does no I/O."""

@@ -40,12 +40,12 @@ AFTERWARDS: Final = "The throughput requires some of the IOPS. Check ebs-surplus
 
 
 def attached_at(volume: Volume) -> datetime:
-    """When the volume was last attached to an instance. Its creation if EC2 returns no time."""
+    """Return when the volume was last attached to an instance; its creation time if EC2 does not return that."""
     return max([volume.created_at, *(one.attached_at for one in volume.attachments if one.attached_at)])
 
 
 def running(volume: Volume, seen: Seen) -> Sequence[Instance] | Fine | Unknown:
-    """The running instances that have the volume, or the verdict if there is none."""
+    """Return the running instances that have the volume, or the verdict if there is none."""
     if not volume.attachments:
         return Fine("it is not attached")
     found = {one.instance_id: seen.fleet.get(Instance, one.instance_id) for one in volume.attachments}
@@ -57,7 +57,7 @@ def running(volume: Volume, seen: Seen) -> Sequence[Instance] | Fine | Unknown:
 
 
 def carrier(volume: Volume, seen: Seen) -> InstanceType | Fine | Unknown:
-    """The type of the running instance that has the volume, or the verdict if there is none."""
+    """Return the type of the running instance that has the volume, or the verdict if there is none."""
     instances = running(volume, seen)
     if isinstance(instances, Fine | Unknown):
         return instances
@@ -66,7 +66,7 @@ def carrier(volume: Volume, seen: Seen) -> InstanceType | Fine | Unknown:
 
 
 def carried(kind: InstanceType) -> tuple[Evidence, ...]:
-    """The maximum of an instance type, if EC2 publishes it."""
+    """Return evidence: the maximum of an instance type; empty if EC2 does not publish it."""
     limits = ebs.instance_limits(kind, "gp3")
     if limits is None:
         return ()
@@ -75,7 +75,7 @@ def carried(kind: InstanceType) -> tuple[Evidence, ...]:
 
 
 def gp3(volume: Volume, iops: int, mib_s: int) -> Volume:
-    """The same volume as gp3."""
+    """Return the same volume as gp3."""
     return replace(volume, volume_type="gp3", iops=iops, throughput_mib_s=mib_s)
 
 
@@ -90,14 +90,14 @@ def modify(volume: Volume, to: Volume, action: str, summary: str, risk: str) -> 
         risk=f"{risk} {ONLINE}",
         reversible=not grows,
         command=modify_command(to) + (f" --size {to.size_gib}" if grows else ""),
-        setting=None if grows else advice.by_program(volume, setting),  # a setting has no size
+        setting=None if grows else advice.by_program(volume, setting),  # a VolumeSetting has no size
     )
 
 
 def modify_command(to: Volume) -> str:
-    """The command that sets a volume's type, and the IOPS and throughput that it provisions.
+    """Return the command that sets a volume's type and its provisioned IOPS and throughput.
 
-    It always names both. If the type changes, EBS sets a missing value to 3,000 IOPS or 125 MiB/s.
+    The command always names both. If the type changes, EBS sets a missing value to 3,000 IOPS or 125 MiB/s.
     """
     rates = (("iops", to.iops), ("throughput", to.throughput_mib_s))
     return (
@@ -107,21 +107,21 @@ def modify_command(to: Volume) -> str:
 
 
 def billed_words(volume: Volume) -> str:
-    """What AWS bills for a volume: `500 GiB gp3 with 1,000 IOPS and 125 MiB/s provisioned`."""
+    """Return what AWS bills for a volume: `500 GiB gp3 with 1,000 IOPS and 125 MiB/s provisioned`."""
     extras = [f"{unit.quantity:,} {unit.item.unit.removesuffix('-month')}" for unit in ebs.monthly_units(volume)[1:]]
     paid = f" with {' and '.join(extras)} provisioned" if extras else ""
     return f"{volume.size_gib:,} GiB {volume.volume_type}{paid}"
 
 
 def stored_whole(volume: Volume) -> Change:
-    """The price of a snapshot of a volume. The used blocks are unknown, so it counts all of them."""
+    """Return the billed units of a volume's snapshot. They include all blocks, because the used ones are unknown."""
     return Change(EBS_SNAPSHOT_STORAGE, Decimal(-volume.size_gib))
 
 
 def snapshot_and_delete(volume: Volume, steps: str, *, may_delete: bool) -> Advice:
-    """Recommend a snapshot and a deletion.
+    """Recommend to take a snapshot and delete the volume.
 
-    The command only creates the snapshot: a pasted line must never delete data.
+    The command only creates the snapshot, because a pasted line must never delete data.
     """
     rates = ((volume.iops, "IOPS"), (volume.throughput_mib_s, "MiB/s"))
     speed = "".join(f"{rate} {unit}, " for rate, unit in rates if rate)
@@ -142,7 +142,7 @@ def snapshot_and_delete(volume: Volume, steps: str, *, may_delete: bool) -> Advi
 
 
 def keep_as_snapshot(volume: Volume) -> Advice:
-    """Recommend the same, and to keep the snapshot."""
+    """Recommend to delete the volume and keep the snapshot."""
     return Advice(
         action="keep-as-snapshot",
         summary="Do the same, but keep the snapshot. The saving assumes that it stores every block.",
@@ -153,7 +153,7 @@ def keep_as_snapshot(volume: Volume) -> Advice:
 
 
 def keep_archived(volume: Volume) -> Advice:
-    """Recommend the same, and to keep the snapshot in the archive tier."""
+    """Recommend to delete the volume and keep the snapshot in the archive tier."""
     return Advice(
         action="keep-as-archived-snapshot",
         summary=(
@@ -167,6 +167,6 @@ def keep_archived(volume: Volume) -> Advice:
 
 
 def managed_instances(instances: Iterable[Instance]) -> tuple[str, ...]:
-    """Who manages the instances of a volume. The engine says only who manages the volume."""
+    """Return caveats: who manages the instances of a volume. The engine only says who manages the volume."""
     owners = sorted({owner for instance in instances if (owner := instance.managed_by)})
     return tuple(f"Its instance is managed by {owner}: change it there." for owner in owners)

@@ -1,12 +1,12 @@
 """A volume's busiest minute: which metrics show it, and when they are complete enough to count.
 
-On Nitro, CloudWatch has the busiest minute of each day. The sum of those of reads and of writes is never too low, but
-they may be hours apart. The busiest minute of every five minutes settles that. On Xen there are no maxima, and bytes
-have no point while there are none (Amazon EBS User Guide, "Amazon CloudWatch metrics for Amazon EBS"). Sums of five
-minutes replace them, and operations, which always have a point, show that CloudWatch was recording.
+On Nitro, CloudWatch has the busiest minute of each day, for reads and for writes. Their sum is never too low, but they
+may be hours apart. The busiest minute of each five minutes decides then. On Xen there are no maxima, and bytes have no
+point while no bytes move (Amazon EBS User Guide, "Amazon CloudWatch metrics for Amazon EBS"). Five-minute sums replace
+them. Operations always have a point, which shows that CloudWatch was recording.
 
-EBS counts an operation once per 256 KiB, and CloudWatch may count it once. EBS counts at least as many as there are
-operations, at least as many as there are 256 KiB, and at most the sum of both.
+EBS counts an operation once per 256 KiB, while CloudWatch may count it once. EBS counts at least the operations, at
+least the bytes divided by 256 KiB, and at most the sum of both.
 """
 
 from array import array
@@ -29,17 +29,17 @@ from slackwater.rules.series import bridged, greatest, grouped, hole_words
 
 IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "0 or 1")
 THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", "Maximum", "0 or 1")
-QUEUED: Final = 0.95  # requests, within the error of the measurement
-# The longest queue of a minute, on Nitro; the mean of five minutes on Xen, which has no maxima.
+QUEUED: Final = 0.95  # one request, less the error of the measurement
+# On Nitro, the longest queue of a minute; on Xen, which has no maxima, the mean of five minutes.
 QUEUE: Final = [Metric("AWS/EBS", "VolumeQueueLength", statistic, "requests") for statistic in ("Maximum", "Average")]
 
-CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)  # by which periods to look closer, after the day
-RECENT_DAYS: Final = 3  # by five minutes often show already that a ceiling was reached, with a twelfth of the points
+CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)  # shorter periods to read if the days do not decide
+RECENT_DAYS: Final = 3  # their five minutes often show that a ceiling was reached, with a twelfth of the points
 
 SECONDS: Final = "One-minute averages hide shorter bursts above the proposed limit."
 
 LOST, LATE = 1 / 200, 3
-"""The share of five-minute points that CloudWatch may lose, and how many may be late, while it is recording."""
+"""The share of five-minute points that may be lost, and how many may be late, while CloudWatch is recording."""
 
 
 class PeakLimits(Limits):
@@ -58,7 +58,7 @@ class SurplusLimits(PeakLimits):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Reads or writes, in operations or bytes. `per` of them are one of the measure's unit."""
+    """Reads or writes, in operations or bytes. One unit of the measure is `per` of them."""
 
     name: str
     points: str
@@ -66,18 +66,18 @@ class Part:
 
     @property
     def peak(self) -> Metric:
-        """The busiest minute, on Nitro."""
+        """The metric of the busiest minute, on Nitro."""
         return Metric("AWS/EBS", self.name, "Maximum", f"{self.points} a minute")
 
     @property
     def total(self) -> Metric:
-        """The sum."""
+        """The metric of the sum."""
         return Metric("AWS/EBS", self.name, "Sum", self.points)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a volume does per second. Each of the ways to count it adds reads and writes, and is never too high.
+    """The throughput or the IOPS of a volume. Each way to count them adds reads and writes, and is never too high.
 
     The sum of all ways is never too low.
     """
@@ -101,14 +101,14 @@ BYTES: Final = Measure("throughput", "MiB/s", ((READ_BYTES, WRITTEN_BYTES),))
 OPERATIONS: Final = Measure("IOPS", "IOPS", ((READS, WRITES),))
 IN_UNITS: Final = (replace(READ_BYTES, per=256 * KIB), replace(WRITTEN_BYTES, per=256 * KIB))
 CONSUMED: Final = Measure("IOPS", "IOPS", ((READS, WRITES), IN_UNITS))
-"""Operations as EBS counts them, a large one once per 256 KiB."""
+"""Operations as EBS counts them: once per 256 KiB."""
 
 
 @dataclass(frozen=True)
 class Look:
     """A measure of a volume on an instance of this type. Read its `needs` before you use anything else.
 
-    On Nitro, the busiest minute of each `period_s` counts: a day, an hour or five minutes. On Xen, it is five minutes.
+    On Nitro, the busiest minute of each `period_s` counts: a day, an hour or five minutes. On Xen, five minutes count.
     """
 
     volume: Volume
@@ -125,18 +125,18 @@ class Look:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The metrics."""
+        """The metrics to read."""
         parts = self._with_operations if self.xen else self.measure.parts
         periods = (FIVE_MINUTES_S,) if self.xen else (DAY_S, self.period_s)
         return tuple(dict.fromkeys(self._need(part, period_s) for period_s in periods for part in parts))
 
     def by(self, period_s: int) -> "Look":
-        """The same by shorter periods. On Xen it is as it is."""
+        """Return the same measure by shorter periods. On Xen the periods stay the same."""
         return self if self.xen else replace(self, period_s=period_s)
 
     @property
     def unknown(self) -> Unknown | None:
-        """The answer if CloudWatch did not record all days that count, else None."""
+        """The verdict if CloudWatch did not record all days that count; else None."""
         if self.xen:
             return self._unknown_on_xen
         for part in self.measure.parts:
@@ -149,50 +149,50 @@ class Look:
 
     @property
     def least(self) -> float:
-        """The least that its busiest minute had."""
+        """The lower bound of its busiest minute."""
         return max(self._at_least.present, default=0)
 
     @property
     def counted(self) -> float:
-        """The most that its busiest minute had, counted in one of the ways. EBS may count more."""
+        """The upper bound of its busiest minute by any single way to count. EBS may count more."""
         return max(max(self._sum(way).present, default=0) for way in self.measure.ways)
 
     @property
     def most(self) -> float:
-        """The most that its busiest minute had. On Xen, the mean of its busiest five minutes."""
+        """The upper bound of its busiest minute. On Xen, the mean of its busiest five minutes."""
         return max(self.together.present, default=0)
 
     def days_at(self, rate: float, queue: Series, *, unknown: bool = False) -> int:
-        """On how many days, by five minutes, it had this rate while requests waited, or while that is `unknown`.
+        """Return how many days have this rate and waiting requests. If `unknown`, a missing queue counts as waiting.
 
-        A volume at its limit always has a request (Little's law). A program that chooses the same rate lets it pause.
+        A volume at its limit always has a request (Little's law). A program that chooses the same rate leaves pauses.
         """
         pairs = zip(self._at_least.values, queue.values, strict=True)
         at_limit = [have >= rate and (length >= QUEUED or (unknown and isnan(length))) for have, length in pairs]
         return sum(day > 0 for day in grouped(Series.of(queue.start_s, FIVE_MINUTES_S, at_limit), DAY_S).present)
 
     def recently(self, rate: float) -> dict[Part, Need]:
-        """What shows by five minutes whether it had this rate in the last days, if one of them may have had it."""
-        newest = slice(-RECENT_DAYS - 1, None)  # today too
+        """Return the five-minute needs that show whether it had this rate in the last days, if it may have had it."""
+        newest = slice(-RECENT_DAYS - 1, None)  # includes today
         ways = [way for way in self.measure.ways if any(v >= rate for v in self._sum(way).values[newest])]
         parts = () if self.xen else chain.from_iterable(ways)
         return {part: self._need(part, FIVE_MINUTES_S, RECENT_DAYS) for part in parts}
 
     def had(self, rate: float, recently: Mapping[Part, Need]) -> bool:
-        """Whether the points of the last days show this rate: reads and writes together, in any of the ways."""
+        """Return whether the last days show this rate: reads and writes together, in any way to count them."""
         ways = batched(map(self._rate, recently, self.seen.read(*recently.values())), 2)
         return any(max(added(way).present, default=0) >= rate for way in ways)
 
     @cached_property
     def together(self) -> Series:
-        """The sum of all parts per second. A point is missing only if that of every part is."""
+        """The sum of all parts per second. A point is missing only if every part lacks it."""
         return self._sum(self.measure.parts)
 
     @cached_property
     def _at_least(self) -> Series:
-        """The least that it had, per second: by day or hour the higher part, by five minutes the sum.
+        """The lower bound per second: by day or hour the higher part, by five minutes the sum.
 
-        The maximum of a Multi-Attach volume may be that of all its instances.
+        The maximum of a Multi-Attach volume may be that of all its instances together.
         """
         if not self.xen and self.period_s > FIVE_MINUTES_S:
             return greatest([self._rate(part, self._read(part, DAY_S)) for part in self.measure.parts])
@@ -200,13 +200,13 @@ class Look:
         return greatest([added(way) for way in ways])
 
     def _sum(self, parts: Sequence[Part]) -> Series:
-        """The sum of these parts, never too low: the maximum of a Multi-Attach volume may be that of one instance."""
+        """Return an upper bound of the parts' sum. The maximum of a Multi-Attach volume may be of one instance only."""
         times = len(self.volume.attachments) if self.volume.multi_attach and not self.xen else 1
         return added([self._rate(part, self._filled[part][0], times) for part in parts])
 
     @cached_property
     def holes(self) -> tuple[str, ...]:
-        """Words for short holes. The same time of another week stands for them."""
+        """Caveats about short holes, which are filled with the same time of another week."""
         period_s = FIVE_MINUTES_S if self.xen else self.period_s
         return tuple(
             f"{part.name} has no point for {duration_words(points * period_s)} of the last {self.limits.window_days}"
@@ -217,7 +217,7 @@ class Look:
 
     @cached_property
     def _filled(self) -> dict[Part, tuple[Series, int]]:
-        """Each part, and how many of its points are those of another week."""
+        """The series of each part, and how many of its points are from another week."""
         if self.xen:
             return {part: self._filled_on_xen(part) for part in self.measure.parts}
         by_day = {part: self._read(part, DAY_S) for part in self.measure.parts}
@@ -227,7 +227,7 @@ class Look:
 
     @property
     def undecided(self) -> Unknown:
-        """The answer if a limit is between `least` and `counted`, in detail."""
+        """The verdict if a limit is between `least` and `counted` even by five minutes."""
         if self.volume.multi_attach:
             return Unknown(f"{self._names} may cover only one of its instances, and all together may have needed more")
         missing = max(self._read(part, FIVE_MINUTES_S).missing for part in self.measure.parts)
@@ -235,13 +235,13 @@ class Look:
 
     @property
     def days(self) -> int:
-        """How many whole days CloudWatch recorded. On Xen, about as many."""
+        """How many whole days CloudWatch recorded; on Xen, an approximation."""
         parts, period_s = ((READS, WRITES), FIVE_MINUTES_S) if self.xen else (self.measure.parts, DAY_S)
         points = min(len(self._recorded(self._read(part, period_s)).present) for part in parts)
         return round(points * period_s / DAY_S)
 
     def while_active(self, by_day: Series) -> Series:
-        """A metric that has points only while there is I/O: infinite, instead of missing, on days without I/O."""
+        """Return a metric that is published only during I/O, with infinity instead of missing on days without I/O."""
         active = replace(self, measure=OPERATIONS).together if self.xen else self.together
         starts = range(by_day.start_s, by_day.end_s, DAY_S)
         quiet = (max(active.between(start_s, start_s + DAY_S).present, default=nan) == 0 for start_s in starts)
@@ -249,32 +249,32 @@ class Look:
         return Series.of(by_day.start_s, DAY_S, known)
 
     def hole(self, by_day: Series) -> str | None:
-        """Words for missing days of a metric, if they may hide what matters."""
+        """Return which days of a metric are missing, if that matters; None if it does not."""
         return hole_words(self._recorded(by_day), self._required_days, self._started_at)
 
     def confidence(self, *, checked: bool) -> Confidence:
-        """Low on Xen, high if nothing is missing. `checked` is whether the exceeded checks have all points too."""
+        """Return low on Xen, high if nothing is missing. `checked` says whether the exceeded checks have all points."""
         if self.xen:
             return "low"
         return "high" if checked and self.days >= self.limits.window_days and not self.holes else "medium"
 
     @property
     def span(self) -> str:
-        """`minute of 35 days`: what was the busiest."""
+        """What the busiest time is: `minute of 35 days`."""
         return f"{'five minutes' if self.xen else 'minute'} of {self.days} days"
 
     @property
     def lowering_caveats(self) -> tuple[str, ...]:
-        """What the measure does not show. Only Xen and `holes` matter to advice that lowers nothing."""
+        """What the measure does not show. Recommendations that lower nothing need only `holes`, and Xen's caveat."""
         return ("Five-minute averages hide shorter bursts." if self.xen else SECONDS, *self.holes)
 
     def evidence(self, scale: float, *lines: Line) -> Evidence:
-        """The busiest minute of each day, on a chart up to `scale` with these levels."""
+        """Return evidence: the busiest minute of each day, with a chart up to `scale` and these levels."""
         return Evidence(f"Busiest {self.span}", round(self.most, 1), self.measure.unit, self.by_day, scale, lines)
 
     @property
     def by_day(self) -> Series:
-        """The most of each day."""
+        """The upper bound of each day."""
         return grouped(self.together, DAY_S)
 
     def _need(self, part: Part, period_s: int, days: float = 0) -> Need:
@@ -289,7 +289,7 @@ class Look:
 
     @property
     def _started_at(self) -> datetime:
-        """Since when one of its instances has been running with it. Points that are missing before are a stop."""
+        """Since when one of its instances has been running with it. Before that, points are missing due to a stop."""
         found = [(one, self.seen.fleet.get(Instance, one.instance_id)) for one in self.volume.attachments]
         running = [(one, instance) for one, instance in found if instance and instance.state == "running"]
         since = (max(instance.launched_at, one.attached_at or instance.launched_at) for one, instance in running)
@@ -301,7 +301,7 @@ class Look:
 
     @property
     def _with_operations(self) -> tuple[Part, ...]:
-        """The parts, and the operations, which always have a point on Xen."""
+        """The parts and the operations, which always have a point on Xen."""
         return (READS, WRITES, *self.measure.parts)
 
     @property
@@ -315,9 +315,9 @@ class Look:
 
     @cached_property
     def _lost_on_xen(self) -> dict[datetime, tuple[int, int]]:
-        """Since when more points are missing than CloudWatch may lose, how many, and of how many.
+        """Times since when more points are missing than CloudWatch may lose, each with that number and all points.
 
-        Looks at the days that are required, and at all since the instance started.
+        This checks the required days, and all days since the instance started.
         """
         newest, window = (self.seen.now - timedelta(days=n) for n in (self._required_days, self.limits.window_days))
         operations = (self._read(part, FIVE_MINUTES_S) for part in (READS, WRITES))
@@ -331,7 +331,7 @@ class Look:
         return found
 
     def _since(self, part: Part, since: datetime) -> Series:
-        """A part on Xen since then. Bytes are 0 where there were no operations."""
+        """Return a part on Xen since this time. Bytes are 0 in points without operations."""
         operations = READS if part.name in {READS.name, READ_BYTES.name} else WRITES
         moved, done = (self._read(one, FIVE_MINUTES_S).since(since.timestamp()) for one in (part, operations))
         pairs = zip(moved.values, done.values, strict=True)
@@ -351,15 +351,15 @@ class Look:
         return " or ".join(dict.fromkeys(need.metric.name for need in self.needs))
 
     def _rate(self, part: Part, series: Series, times: int = 1) -> Series:
-        """A part per second, so many times."""
+        """Return a part per second, multiplied by `times`."""
         return series.over((FIVE_MINUTES_S if self.xen else MINUTE_S) * part.per / times)
 
 
 def below(look: Look, ceiling: float, needs: tuple[Need, ...], *periods_s: int) -> Look | Fine | Unknown:
-    """Show that the busiest minute stayed below a ceiling, in the measure's unit, or why it did not.
+    """Return the measure if its busiest minute stayed below a ceiling, in the measure's unit; else the verdict.
 
-    `needs` are the exceeded checks, of which none must have been raised. `periods_s` are those by which to look closer,
-    the longest first: the peaks of reads and writes may be hours apart.
+    `needs` are the exceeded checks, none of which may have been raised. `periods_s` are shorter periods to read, the
+    longest first, because the peaks of reads and writes may be hours apart.
     """
     if why := above(look, ceiling):
         return why
@@ -381,16 +381,16 @@ def below(look: Look, ceiling: float, needs: tuple[Need, ...], *periods_s: int) 
 
 
 def above(look: Look, ceiling: float, *besides: Need) -> Fine | Unknown | None:
-    """The verdict if too little was recorded, or if reads or writes alone reached a ceiling. Reads `besides` too."""
+    """Return the verdict if too little was recorded, or reads or writes alone reached a ceiling. Read `besides` too."""
     look.seen.read(*look.needs, *besides)
     return look.unknown or (Fine(f"it used its {look.measure.name}") if look.least >= ceiling else None)
 
 
 def added(all_: Sequence[Series]) -> Series:
-    """Point by point the sum, as if all came at once. A missing point counts as 0, unless all are missing."""
+    """Return the sum, point by point. A missing point counts as 0 unless all are missing."""
     columns = [one.values for one in all_]
     totals = array("d", map(sum, zip(*columns, strict=True)))
-    if any(map(isnan, totals)):  # the fast sum is right for most rows
+    if any(map(isnan, totals)):  # the fast sum above is right for most rows
         for i, total in enumerate(totals):
             if isnan(total) and (there := [column[i] for column in columns if not isnan(column[i])]):
                 totals[i] = sum(there)
@@ -398,7 +398,7 @@ def added(all_: Sequence[Series]) -> Series:
 
 
 def checks(look: Look, *metrics: Metric) -> tuple[Need, ...]:
-    """CloudWatch's exceeded checks, on each instance. Multi-Attach volumes and Xen have none."""
+    """Return CloudWatch's exceeded checks on each instance; empty for Multi-Attach volumes and Xen."""
     volume, days = look.volume, look.limits.window_days
     if volume.multi_attach or look.xen:
         return ()
@@ -410,20 +410,20 @@ def checks(look: Look, *metrics: Metric) -> tuple[Need, ...]:
 
 
 def raised(needs: Iterable[Need], seen: Seen) -> bool:
-    """Whether a check was 1, even once."""
+    """Return whether a check was 1, even once."""
     return any(max(series.present, default=0) >= 1 for series in seen.read(*needs))
 
 
 def answered(needs: Sequence[Need], seen: Seen) -> bool:
-    """Whether there are checks, and each has a point for every day."""
+    """Return whether there are checks and each has a point for every day."""
     return bool(needs) and not any(seen.finished(series, series.start).missing for series in seen.read(*needs))
 
 
 def _bounded(finer: Series, by_day: Series) -> tuple[Series, int]:
-    """Peaks of shorter periods, and how many of them are those of another week.
+    """Return the peaks of shorter periods without holes, and how many of them are from another week.
 
-    A few scattered or late points stay missing. The same time of another week stands for short holes of a day whose
-    peak was seen. Otherwise the peak of the day does, which is never too low.
+    A few scattered or late points stay missing. The same time of another week fills short holes of a day whose peak is
+    in another point. The peak of the day, which is never too low, fills the others.
     """
     days = [(finer.start_s + i * finer.period_s - by_day.start_s) // DAY_S for i in range(len(finer))]
     peaks = [by_day.values[day] for day in days]

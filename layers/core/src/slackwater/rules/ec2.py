@@ -18,24 +18,24 @@ LOCAL_DISKS: Final = re.compile(
     r"[a-z]+\d+[a-z]*d|(i|im|is|d)\d|(h1|hs1|x1e?|f[12]|g2|g[56]e?|g6f|gr6f?|p[56][a-z-]*|trn\d)[.n]"
     r"|([cm]1|m2|[cmr]3|cc2|cr1)\."
 )
-"""Types with instance store volumes: a d after the generation, and families of storage, accelerators and the past.
+"""Types with instance store volumes: a d after the generation, and storage, accelerated and old families.
 
 Source: Amazon EC2 User Guide, "Instance store volume limits"."""
 
 
 def has_local_disks(instance: Instance) -> bool:
-    """Whether its type has instance store volumes, which a stop erases."""
+    """Return whether its type has instance store volumes, which a stop erases."""
     return LOCAL_DISKS.match(instance.instance_type) is not None
 
 
 def read_since_start(instance: Instance, seen: Seen, period_s: int, days: float, *metrics: Metric) -> list[Series]:
-    """The series of these metrics since the last start. Before it, the instance may have had another type."""
+    """Return the series of these metrics since the last start: before it, the type may have been another one."""
     started_s = instance.launched_at.timestamp()
     return [series.since(started_s) for series in seen.read(*needs(instance, period_s, days, *metrics))]
 
 
 def change_type(instance: Instance, instance_type: str, summary: str, changes: tuple[Change, ...] | None) -> Advice:
-    """Recommend another type. There is no price if the instance is not On-Demand; about the command, see `restart`."""
+    """Recommend another type. The price is unknown if the instance is not On-Demand. For the command, see `restart`."""
     return Advice(
         action=f"change-instance-type-to-{instance_type}",
         summary=f"{summary}{not_by_command(instance)}",
@@ -50,7 +50,7 @@ def change_type(instance: Instance, instance_type: str, summary: str, changes: t
 
 
 def restart(instance: Instance, operation: str, options: str) -> str | None:
-    """The command that stops the instance, changes it and starts it. None if `not_by_command` has a reason."""
+    """Return the command that stops, changes and starts the instance; None if `not_by_command` has a reason."""
     region, id_ = f"--region {instance.target.region}", instance.id
     these = f"{region} --instance-ids {id_}"
     command = (
@@ -61,9 +61,9 @@ def restart(instance: Instance, operation: str, options: str) -> str | None:
 
 
 def not_by_command(instance: Instance) -> str:
-    """Why no command may stop the instance, as a sentence that starts with a space. Empty if one may.
+    """Return why no command may stop the instance, as a sentence that starts with a space; empty if one may.
 
-    An Auto Scaling group replaces a stopped member, and only a tag names the group.
+    An Auto Scaling group replaces a stopped member. Only a tag of the instance names the group.
     """
     if owner := instance.managed_by:
         return f" Change it in {owner}, which manages it."
@@ -75,14 +75,14 @@ def not_by_command(instance: Instance) -> str:
 
 
 def local_data(instance: Instance) -> str:
-    """What a stop erases, as a sentence that starts with a space. Empty if the type has no local disks."""
+    """Return what a stop erases, as a sentence that starts with a space; empty if the type has no local disks."""
     return " You lose the data on its local disks (instance store)." if has_local_disks(instance) else ""
 
 
 def larger(instance: Instance, needed: ebs.Allowance, seen: Seen, *, when: str, what: str) -> Advice | None:
-    """Recommend the smallest size of the family whose EBS baseline carries a load. None if it has that, or none does.
+    """Recommend the smallest size of the family whose EBS baseline carries a load; None if there is no other such size.
 
-    `when` opens the sentence ("If the slow hours hurt"), and `what` is the load in words.
+    `when` begins the sentence ("If the slow hours hurt"), and `what` is the load in words.
     """
     this = instance.instance_type
     family, _, _ = this.partition(".")
@@ -99,7 +99,7 @@ MAY_WEIGHT: Final = re.compile(r"[cmrx]8")
 
 
 def shift_to_ebs(instance: Instance) -> Advice:
-    """Recommend more EBS bandwidth at the expense of the network's."""
+    """Recommend to shift bandwidth from the network to EBS."""
     return Advice(
         action="shift-bandwidth-to-ebs",
         summary=(

@@ -1,6 +1,6 @@
-"""EC2 network: what instances that burst send and receive, and the options if their baseline is too low.
+"""EC2 network: the traffic of instances that burst, and the options if their baseline is too low.
 
-Most instances stay far below their baseline. So five minutes are read only if the hours leave it open.
+Most instances stay far below their baseline. So five-minute points are read only if the hours do not decide.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,11 +20,11 @@ from slackwater.rules.series import baseline_and_burst
 
 
 class Direction(NamedTuple):
-    """In or out. Each has its own allowance and its own credits."""
+    """Inbound or outbound traffic. Each has its own allowance and its own credits."""
 
     word: str  # for people and for fingerprints, so it must never change
     traffic: Metric
-    shaped: str  # the CloudWatch agent's name of the ENA counter of what was held back
+    shaped: str  # the CloudWatch agent's name of the ENA counter of delayed or dropped packets
 
 
 IN: Final = Direction("in", Metric("AWS/EC2", "NetworkIn", "Sum", "bytes"), "ethtool_bw_in_allowance_exceeded")
@@ -33,7 +33,7 @@ DIRECTIONS: Final = (IN, OUT)
 
 
 class Traffic(NamedTuple):
-    """Bytes since the last start of an instance; `near` are the directions that come near the baseline in an hour."""
+    """Bytes since the last start of an instance; `near` are the directions that came near the baseline in an hour."""
 
     instance_type: InstanceType
     baseline_gbps: float
@@ -42,9 +42,9 @@ class Traffic(NamedTuple):
 
 
 def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float) -> Traffic | Fine | Unknown:
-    """Read the traffic by the hour of an instance whose type bursts, or return why it is not judged.
+    """Return the hourly traffic of an instance whose type bursts, or the verdict if the instance is not judged.
 
-    A direction is near its baseline if one of its hours has `screen_percent` of an hour at baseline.
+    A direction is near its baseline if one of its hours has `screen_percent` of the bytes of an hour at the baseline.
     """
     kind = seen.fleet.get(InstanceType, instance.instance_type)
     if instance.state != "running":
@@ -64,17 +64,17 @@ def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float)
 
 
 def by_five_minutes(instance: Instance, seen: Seen, days: int, ways: Sequence[Direction]) -> dict[Direction, Series]:
-    """Read the traffic since the last start by five minutes."""
+    """Return the five-minute traffic since the last start, by direction."""
     found = ec2.read_since_start(instance, seen, FIVE_MINUTES_S, days, *(way.traffic for way in ways))
     return dict(zip(ways, found, strict=True))
 
 
 def days_above(by_hour: Series, baseline_gbps: float, days: int) -> int:
-    """The most days on which half an hour above the baseline may have begun or gone on, wherever a day begins.
+    """Return the most days that may have a half hour above the baseline, at whatever hour a day begins.
 
-    Six points above it, with pauses of at most two, begin in one hour and end in the next, or fill the next and end in
-    the third. Hours without a point count as full, and so does the hour of a start within these days. One more day is
-    for what followed the last hour.
+    Six points above the baseline, with pauses of at most two, span two hours, or three if they fill the middle one.
+    Hours without a point count as full, and so does the hour of a start within these days. One more day is added for
+    the time after the last hour.
     """
     above = network.PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps) * FIVE_MINUTES_S
     most = [
@@ -89,7 +89,7 @@ def days_above(by_hour: Series, baseline_gbps: float, days: int) -> int:
 
 
 def chart(label: str, value: float, traffic: Series, span: tuple[float, float], kind: InstanceType) -> Evidence:
-    """Draw MB/s by five minutes, from an hour before a span (epoch seconds) to an hour after it, but at most a day."""
+    """Return a chart in MB/s, from an hour before a span (epoch seconds) to an hour after it, but at most a day."""
     start_s, end_s = span[0] - HOUR_S, span[1] + HOUR_S
     part = traffic.between(start_s, min(end_s, start_s + DAY_S))
     levels = baseline_and_burst(network.baseline(kind) / 1e6, network.peak(kind) / 1e6)
@@ -97,19 +97,19 @@ def chart(label: str, value: float, traffic: Series, span: tuple[float, float], 
 
 
 def baseline_of(kind: InstanceType) -> Evidence:
-    """The baseline in MB/s."""
+    """Return evidence: the baseline in MB/s."""
     return Evidence(label=f"Baseline of {kind.id}", value=round(network.baseline(kind) / 1e6, 2), unit="MB/s")
 
 
 def may_differ(instance: Instance, kind: InstanceType) -> bool:
-    """Whether the instance's baseline may differ from the one that EC2 publishes."""
+    """Return whether the instance's baseline may differ from the one that EC2 publishes."""
     return kind.network_cards > 1 or instance.bandwidth_weighting != "default"
 
 
 def options(instance: Instance, traffic: Series, needed_bytes_per_s: float, when: str) -> Remedy:
-    """Types that carry a rate without credits, and endpoints that bypass the instance.
+    """Return the options: types that carry a rate without credits, and endpoints that bypass the instance.
 
-    `traffic` is priced as that of a month. `when` says when to change the type ("If the slow hours hurt").
+    `traffic` is scaled to a month to price it. `when` says when to change the type ("If the slow hours hurt").
     """
     monthly_gib = sum(traffic.present) / GIB / (len(traffic) * traffic.period_s / DAY_S) * DAYS_PER_MONTH
     return Remedy(

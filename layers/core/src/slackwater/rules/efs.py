@@ -27,31 +27,31 @@ READ: Final = Metric("AWS/EFS", "DataReadIOBytes", "Sum", "bytes")
 WRITTEN: Final = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")
 STORED: Final = Metric("AWS/EFS", "StorageBytes", "Average", "bytes")
 SAMPLES: Final = replace(STORED, stat="SampleCount", unit="points")
-"""Published every 15 minutes, used or not: it shows that CloudWatch was recording."""
-TOTAL: Final = ("StorageClass", "Total")  # the dimension of `STORED` that adds up all storage classes
+"""EFS publishes it every 15 minutes, used or not, so it shows that CloudWatch was recording."""
+TOTAL: Final = ("StorageClass", "Total")  # the dimension of `STORED` for the sum of all storage classes
 _READER: Final = Reader("FileSystemId", {(metric.name, metric.stat): (TOTAL,) for metric in (STORED, SAMPLES)})
 daily, needs = _READER.daily, _READER.needs
 
-EMPTY_BYTES: Final = 12 * KIB  # at most, without any file: an empty file system is metered at 6 KiB
+EMPTY_BYTES: Final = 12 * KIB  # the most without any file: EFS meters an empty file system at 6 KiB
 
 KEPT_DAYS: Final = 90
-"""How long a recovery point is kept: a person who needs the data once a quarter notices within that time."""
+"""How long a recovery point is kept: someone who needs the data once a quarter notices within that time."""
 
 SAVERS: Final = ("efs-cold-data", "efs-single-client", "efs-single-zone-use", "efs-throughput-mismatch")
 """Detectors that lower the cost of a file system. They are suppressed if nobody uses it at all."""
 
 
 def recorded(file_system: EfsFileSystem, seen: Seen, stored: Series, samples: Series) -> Series:
-    """What was stored on each finished day that CloudWatch recorded whole: a client may have come in missing hours.
+    """Return the stored bytes of each finished day that CloudWatch recorded whole. Others may hide a client.
 
-    Nothing aligns points of 15 minutes with the day, so whole days may differ by one.
+    The 15-minute points are not aligned with the day, so the counts of whole days may differ by one.
     """
     days, counts = (seen.finished(one, file_system.created_at) for one in (stored, samples))
     return whole_days(days, counts, slack=1)
 
 
 def exempt(file_system: EfsFileSystem, seen: Seen, minimum_age_days: float = 0) -> Fine | None:
-    """The verdict on a file system that is not judged: by its state, a replication or its age. None if it is judged."""
+    """Return the verdict if the state, a replication or the age decides it; None if the file system is judged."""
     replication = seen.fleet.get(EfsReplication, file_system.id)
     if file_system.state != "available":
         return Fine(f"it is {file_system.state}")
@@ -63,14 +63,14 @@ def exempt(file_system: EfsFileSystem, seen: Seen, minimum_age_days: float = 0) 
 
 
 def describe(file_system: EfsFileSystem) -> str:
-    """What it holds and where: `30.1 GiB (One Zone in ap-northeast-1a)`."""
+    """Return what it holds and where: `30.1 GiB (One Zone in ap-northeast-1a)`."""
     zone = f"One Zone in {file_system.availability_zone}" if file_system.availability_zone else "Regional"
     is_empty = file_system.total_bytes <= EMPTY_BYTES
     return f"{'No file' if is_empty else f'{file_system.total_bytes / GIB:,.1f} GiB'} ({zone})"
 
 
 def facts(file_system: EfsFileSystem) -> tuple[Evidence, ...]:
-    """Evidence: what it holds, its mount targets and its age."""
+    """Return evidence: its size, its mount targets and its age."""
     return (
         gib("Stored", file_system.total_bytes, digits=3),
         Evidence(label="Mount targets", value=file_system.mount_targets, unit="count"),
@@ -79,19 +79,19 @@ def facts(file_system: EfsFileSystem) -> tuple[Evidence, ...]:
 
 
 def gib(label: str, size_bytes: float, *, digits: int = 1) -> Evidence:
-    """Evidence: a size in GiB."""
+    """Return evidence: a size in GiB."""
     return Evidence(label=label, value=round(size_bytes / GIB, digits), unit="GiB")
 
 
 def sum_of(label: str, series: Series, unit: str) -> Evidence:
-    """Evidence: a metric and its sum, or that CloudWatch published no points."""
+    """Return evidence: a metric with its sum, or that CloudWatch published no points."""
     if series.present:
         return Evidence(label=label, value=sum(series.present), unit=unit, series=series)
     return Evidence(label=label, value="no points published", unit="words", series=series)
 
 
 def removal(file_system: EfsFileSystem, *, sure: bool) -> tuple[Advice, ...]:
-    """Recommend to back it up and delete it, or to move its data from Standard to a colder class.
+    """Recommend to back up and delete the file system, or to move its data from Standard to a colder class.
 
     `sure` says that nothing is left for a person to check. Slackwater deletes nothing that `advice.is_protected`.
     The command only starts the backup: the AWS CLI cannot wait for it, and a deletion cannot be undone.
@@ -127,7 +127,7 @@ def removal(file_system: EfsFileSystem, *, sure: bool) -> tuple[Advice, ...]:
 
 
 def saved(file_system: EfsFileSystem, **changed: Any) -> tuple[Change, ...]:
-    """What AWS no longer bills a month, and what it bills instead, if these fields change."""
+    """Return what AWS no longer bills a month, and what it bills instead, if these fields change."""
     return difference(efs.monthly_units(file_system), efs.monthly_units(replace(file_system, **changed)))
 
 
@@ -152,7 +152,7 @@ def _tier(file_system: EfsFileSystem) -> Advice:
 
 
 def put_command(file_system: EfsFileSystem, to: EfsLifecycleSetting) -> str:
-    """The command that sets these transitions. EFS removes all others."""
+    """Return the command that sets these lifecycle transitions. EFS removes all others."""
     moves = (
         ("TransitionToIA", to.transition_to_ia),
         ("TransitionToArchive", to.transition_to_archive),
@@ -166,17 +166,17 @@ def put_command(file_system: EfsFileSystem, to: EfsLifecycleSetting) -> str:
 
 
 ALTERNATIVES: Final = ("efs-cold-data", "efs-single-client", "efs-single-zone-use")
-"""Detectors that propose a colder class, a volume, and One Zone. Each prices its own as if it were the only one."""
+"""Detectors that propose a colder class, a volume, and One Zone. Each prices its own as if it were the only change."""
 
 
 def one_way_caveat(detector_id: str) -> str:
-    """The caveat that savings of several detectors do not add up."""
+    """Return the caveat that savings of several detectors do not add up."""
     others = " or ".join(one for one in ALTERNATIVES if one != detector_id)
     return f"If {others} also flags this file system, follow only one of them: their savings do not add up."
 
 
 def to_one_zone(file_system: EfsFileSystem, zone: str | None) -> Advice:
-    """Recommend to replicate it to a One Zone file system: its type is fixed. No command if the zone is unknown."""
+    """Recommend a replication to a One Zone file system: the type is fixed. No command if the zone is unknown."""
     region, stored = file_system.target.region, file_system.stored_bytes
     cold = stored.get("IA", 0) + stored.get("Archive", 0)  # One Zone has no Archive
     moved = {"Standard": stored.get("Standard", 0), "IA": cold, "Archive": 0}

@@ -1,4 +1,4 @@
-"""EFS throughput: what a file system moves in a month, and the recommendations to change its throughput mode.
+"""EFS throughput: how much a file system moves in a month, and recommendations to change its throughput mode.
 
 Sources: Amazon EFS User Guide, "CloudWatch metrics for Amazon EFS", "Amazon EFS performance" and "Metering"; Amazon EFS
 API Reference, "UpdateFileSystem".
@@ -33,7 +33,7 @@ METADATA: Final = Metric("AWS/EFS", "MetadataIOBytes", "Sum", "bytes")
 METADATA_OPERATIONS: Final = Metric("AWS/EFS", "MetadataIOBytes", "SampleCount", "operations")
 METADATA_READ: Final = Metric("AWS/EFS", "MetadataReadIOBytes", "Sum", "bytes")
 MOVED: Final = (READ, READS, WRITTEN, WRITES, METADATA, METADATA_OPERATIONS, METADATA_READ)
-"""What `month` reads."""
+"""The metrics that `month` reads."""
 
 LOOK_BACK_DAYS: Final = 36  # daily points: 35 days can pass between first Mondays, and a job may start late
 HOURLY_DAYS: Final = 16  # hourly points: two weeks, and a day on each side to compare
@@ -47,15 +47,15 @@ WAIT: Final = (
 
 
 class Month(NamedTuple):
-    """The data that was read and written in a month, and the metadata, both ways."""
+    """The data that clients read and wrote in a month, and the metadata, both ways."""
 
     read: Moved
     written: Moved
     metadata: Moved
-    metadata_read_share: float | None  # of its bytes; None if CloudWatch does not separate them
+    metadata_read_share: float | None  # the share of its bytes that are reads; None if unknown
 
     def elastic(self, *, most: bool) -> tuple[Change, ...]:
-        """What Elastic throughput bills at most, whatever the sizes, or at least, if all operations are of one size."""
+        """Return Elastic throughput's bill: the highest for any sizes, or the lowest, with operations of one size."""
         kinds = (self.read, self.written, self.metadata)
         read, written, metadata = (one.billed_at_most if most else one.billed_at_least for one in kinds)
         share = self.metadata_read_share
@@ -64,7 +64,7 @@ class Month(NamedTuple):
         return formulas.elastic_units(read + metadata * share, written + metadata * (1 - share))
 
     def load(self, peak_metered_bytes_per_s: float) -> Load:
-        """The month with a peak of this metered rate. The peak has the month's mix of reads, writes and operations."""
+        """Return the month as a load with this peak. The peak has the month's mix of reads, writes and operations."""
         moved = self.read.size_bytes + self.written.size_bytes + self.metadata.size_bytes
         operations = self.read.operations + self.written.operations + self.metadata.operations
         read = self.read.size_bytes + self.metadata.size_bytes * (self.metadata_read_share or 0.0)
@@ -81,7 +81,7 @@ class Month(NamedTuple):
 def month(
     file_system: EfsFileSystem, seen: Seen, demanded_days: int, mean_of_days: int = LOOK_BACK_DAYS
 ) -> Month | Unknown:
-    """What moved in a month, by the average of the newest days; none of the newest `demanded_days` may be missing."""
+    """Return a month at the average of the newest days. None of the newest `demanded_days` may be missing."""
     daily = seen.read(*efs.daily(file_system, LOOK_BACK_DAYS, *MOVED))
     finished = (seen.finished(one, file_system.created_at) for one in daily)
     series = [one.since(one.end_s - mean_of_days * DAY_S) for one in finished]
@@ -91,7 +91,7 @@ def month(
     read, reads, written, writes, metadata, operations, metadata_read = map(a_month, series)
     separate = metadata > 0 and not _missing(series[-1], demanded_days)
     return Month(
-        Moved(read, reads if read else 0.0),  # CloudWatch also counts a sample for a minute without operations
+        Moved(read, reads if read else 0.0),  # a minute without operations also counts as a sample
         Moved(written, writes if written else 0.0),
         Moved(metadata, operations if metadata else 0.0, formulas.LEAST_METADATA_BYTES),
         min(1.0, metadata_read / metadata) if separate else None,
@@ -99,49 +99,49 @@ def month(
 
 
 def _missing(days: Series, demanded: int) -> int:
-    """How many of the newest days have no point; a younger file system has fewer days."""
+    """Return how many of the newest days have no point. A younger file system has fewer days."""
     return sum(map(isnan, days.values[-demanded:])) if days.present else demanded
 
 
 def a_month(days: Series) -> float:
-    """The average day, times a month; 0 without points."""
+    """Return the average day times the days of a month; 0 without points."""
     present = days.present
     return sum(present) / len(present) * DAYS_PER_MONTH if present else 0.0
 
 
-HOLE_S, SCATTERED = HOUR_S, 0.02  # an hour without a point is a hole; elsewhere 2 % may be missing
+HOLE_S, SCATTERED = HOUR_S, 0.02  # an hour without a point is a hole; otherwise, 2 % may be missing
 
 
 class Demand(NamedTuple):
     """What a file system moved: metered bytes by the day and by five minutes, and the permitted bytes per second.
 
-    `metered` is over the window, or over 36 days if an older day was busier; by the hour if that settles the verdict.
-    `permitted` is the least of each hour. By it, throughput was at a limit rather too often than too rarely.
+    `metered` covers the window, or 36 days if an older day was busier. It is hourly if the hours decide the verdict.
+    `permitted` is the lowest of each hour. So throughput seems to be at its limit too often rather than too rarely.
     """
 
     file_system: EfsFileSystem
     by_day: Series
     metered: Series
     permitted: Series
-    holes: tuple[str, ...] = ()  # what was missing, and is taken from the same time of another week
+    holes: tuple[str, ...] = ()  # caveats about points that are from the same time of another week
 
     @property
     def peak(self) -> float:
-        """Bytes per second in the busiest five minutes; at most, if only hours are known."""
+        """Bytes per second in the busiest five minutes; an upper bound if only hours are known."""
         return max(self.metered.present) / FIVE_MINUTES_S
 
     @property
     def at_most(self) -> str:
-        """How to qualify the peak."""
+        """The words that qualify the peak: `, at most` if it is an upper bound."""
         return ", at most" if self.metered.period_s > FIVE_MINUTES_S else ""
 
     @property
     def month_gib(self) -> float:
-        """Metered in a month."""
+        """The GiB metered in a month."""
         return a_month(self.by_day) / GIB
 
     def at_limit(self, share: float, least_permitted: float = 0) -> list[bool | None]:
-        """At which points it used this share of what was permitted, if at least so much was. None if missing."""
+        """Return for each point whether it used this share of at least `least_permitted` permitted; None if missing."""
         metered, hours = self.metered, self.permitted.values
         offset_s, last = metered.start_s - self.permitted.start_s, len(hours) - 1  # the present hour: as the last one
         least = [hours[min(last, max(0, (offset_s + i * metered.period_s) // HOUR_S))] for i in range(len(metered))]
@@ -151,7 +151,7 @@ class Demand(NamedTuple):
         ]
 
     def bursting_carries(self, times: float, spare_percent: float) -> bool:
-        """Whether so many times as much fits a burst, is earned again, and always leaves spare credits."""
+        """Return whether bursting carries `times` as much: it fits the burst, is earned again, and leaves credits."""
         standard = self.file_system.standard_bytes
         return (
             self.peak * times <= formulas.metered_ceiling("bursting", self.file_system)
@@ -161,7 +161,7 @@ class Demand(NamedTuple):
         )
 
     def too_slow(self, moved: Month, times: float, amount: int | None) -> dict[EfsMode, str]:
-        """Why a mode does not carry the peak in bytes or in operations. The peak has the month's mix of them."""
+        """Return why a mode does not carry the peak in bytes or operations. The peak has the month's mix of them."""
         region, one_zone = self.file_system.target.region, self.file_system.availability_zone is not None
         load, client = moved.load(self.peak * times), formulas.limits("bursting", one_zone=one_zone).client_bytes_per_s
         if self.file_system.throughput_mode == "elastic" and load.peak_bytes_per_s > client:
@@ -175,7 +175,7 @@ class Demand(NamedTuple):
 def without_holes(
     whole: Series, metric: Metric, window_days: int, pick: Callable[[Iterable[float]], float] = max
 ) -> tuple[Series, tuple[str, ...]] | Unknown:
-    """The series, and a caveat for each hole in its window. Longer holes than `bridged` allows make it unknown."""
+    """Return the series without holes, and a caveat about them; unknown if a hole is too long for `bridged`."""
     window = whole.since(whole.end_s - window_days * DAY_S)
     if longest_gap(window) * whole.period_s < HOLE_S and window.missing <= SCATTERED * len(window):
         return whole, ()
@@ -187,7 +187,7 @@ def without_holes(
 
 
 class Window(NamedTuple):
-    """The last `days` of a file system. `by_day` is what was metered on finished days; `times` as much is expected."""
+    """The last `days` of a file system. `by_day` is the metered bytes of finished days; expect `times` as much."""
 
     file_system: EfsFileSystem
     seen: Seen
@@ -197,14 +197,14 @@ class Window(NamedTuple):
 
     @property
     def back(self) -> int:
-        """How far back to read: over the window, or 36 days if an older day moved so many times as much."""
+        """How many days to read: the window, or 36 days if an older day moved more than `times` its busiest day."""
         recent = self.by_day.since(self.by_day.end_s - self.days * DAY_S)
         older = self.by_day.between(self.by_day.start_s, recent.start_s)
         busier = max(older.present, default=0) > max(recent.present) * self.times
-        return LOOK_BACK_DAYS if busier else self.days + 1  # the first whole day begins earlier
+        return LOOK_BACK_DAYS if busier else self.days + 1  # the first whole day begins before the window
 
     def demand(self, permitted: Series, metered: Series) -> Demand | Unknown:
-        """Return the demand, from hourly permitted and five-minute or hourly metered throughput."""
+        """Return the demand from hourly permitted and five-minute or hourly metered throughput."""
         created_at = self.file_system.created_at
         moved = without_holes(self.seen.finished(metered, created_at), METERED, self.days)
         allowed = without_holes(self.seen.finished(permitted, created_at), LEAST_PERMITTED, self.days, min)
@@ -224,7 +224,7 @@ def change_to(
     risk: str,
     elastic: tuple[tuple[Change, ...], tuple[Change, ...] | None] = ((), ()),
 ) -> Advice:
-    """Recommend another mode or amount, by hand. `elastic` is its bill of a month, now and then; None if unknown."""
+    """Recommend a change by hand. `elastic` is Elastic's bill of a month, before and after it; None if unknown."""
     after = replace(file_system, throughput_mode=to.mode, provisioned_mib_s=to.provisioned_mib_s)
     bill, bill_then = elastic
     amount = "" if to.provisioned_mib_s is None else f" --provisioned-throughput-in-mibps {to.provisioned_mib_s:g}"
@@ -249,7 +249,7 @@ ELASTIC: Final = EfsThroughputSetting(mode="elastic")
 def to_amount(
     file_system: EfsFileSystem, mib_s: int, peak: str, elastic_bill: tuple[Change, ...] = (), *, lower: bool = False
 ) -> Advice:
-    """Recommend to provision for a peak. A person checks first whether shorter ones need more."""
+    """Recommend to provision for a peak. A person checks first whether shorter peaks need more."""
     summary = f"{'Lower it to' if lower else 'Change to Provisioned with'} {mib_s:,} MiB/s: {peak}."
     risk = "AWS bills it by the hour, used or not. Shorter peaks above it wait. You can raise it at any time."
     setting = EfsThroughputSetting(mode="provisioned", provisioned_mib_s=mib_s)
@@ -258,7 +258,7 @@ def to_amount(
 
 
 def to_elastic(file_system: EfsFileSystem, moved: Month | None, *, sure: bool = False) -> Advice:
-    """Recommend Elastic, at its highest bill. None if the month is unknown."""
+    """Recommend Elastic, priced at its highest bill. If `moved` is None, the price is unknown."""
     after = moved.elastic(most=True) if moved else None
     most = f"at most {size_words(sum(float(unit.quantity) for unit in after) * GIB)} a month: " if after else ""
     summary = f"Change to Elastic. It bills {most}what moves, and up to 32 KiB more per operation."
@@ -270,9 +270,9 @@ def to_elastic(file_system: EfsFileSystem, moved: Month | None, *, sure: bool = 
 def more_throughput(
     file_system: EfsFileSystem, limit_bytes_per_s: float, times: float, *, reached_bytes_per_s: float = 0
 ) -> tuple[Advice, ...]:
-    """Recommend Provisioned in steps, and Elastic, if a limit hides the demand.
+    """Recommend Provisioned in steps and Elastic, for a file system whose limit hides the demand.
 
-    The first step is so many `times` the limit, or `reached_bytes_per_s` of the busiest hour if that is more.
+    The first step is `times` the limit, or `reached_bytes_per_s` of the busiest hour if that is more.
     """
     _, most = formulas.PROVISIONED_MIB_S
     step = min(most, ceil(max(times * limit_bytes_per_s, reached_bytes_per_s) / MIB))

@@ -1,6 +1,6 @@
-"""Example resources and metrics for the detectors' cases, so that a case states only what differs.
+"""Example resources and metrics for the detectors' cases, so that a case states only its differences.
 
-All examples are of one account, at `CASE_NOW`. A builder takes the fields that differ as keywords:
+All examples are in one account, at `CASE_NOW`. A builder takes the fields that differ as keywords:
 `efs(mount_targets=0)`.
 """
 
@@ -31,7 +31,7 @@ from slackwater.rules.ebs_peaks import READ_BYTES, READS, WRITES, WRITTEN_BYTES
 
 HERE: Final = Target("123456789012", "ap-northeast-1")
 
-DAYS: Final = 37  # how far back the metrics of cases reach, in days: 36 whole days, and today
+DAYS: Final = 37  # how many days of metrics cases have: 36 whole days and today
 
 type Points = Sequence[float | None]
 type Metrics = Mapping[Any, float | Points | None]
@@ -39,26 +39,26 @@ type Metrics = Mapping[Any, float | Points | None]
 
 
 def days_ago(days: float) -> datetime:
-    """The time so many days before `CASE_NOW`."""
+    """Return the time this many days before `CASE_NOW`."""
     return CASE_NOW - timedelta(days=days)
 
 
 def days(rest: float | None, different: Mapping[int | range, float | None], count: int = DAYS) -> Points:
-    """One point a day, the newest last: `rest`, except on days that are `different`, counted back from today (0)."""
+    """Return one point a day, newest last: `rest`, except on `different` days, which count back from today (0)."""
     found = {day: value for key, value in different.items() for day in ([key] if isinstance(key, int) else key)}
     return [found.get(day, rest) for day in reversed(range(count))]
 
 
 def every_day(rest: float | None, different: Mapping[range, float | None], period_s: int, count: int = DAYS) -> Points:
-    """The same points every day from 09:00 UTC: `rest`, except in the ranges of points that are `different`."""
+    """Return the same points every day from 09:00 UTC: `rest`, except in the `different` ranges of points."""
     found = {point: value for points, value in different.items() for point in points}
     return [found.get(point, rest) for point in range(DAY_S // period_s)] * count
 
 
 def peaks(points: range | None = None, /, **rates: float) -> Metrics:
-    """A volume's busiest minute of each day, per second: `reads`, `writes`, `read_mib_s` and `written_mib_s`.
+    """Return a volume's busiest minute of each day, per second: `reads`, `writes`, `read_mib_s`, `written_mib_s`.
 
-    With `points`, that of every hour and five minutes: the rate in this range of five minutes of each day, else 0.
+    With `points`, return that of each hour and five minutes: the rate in this range of each day, 0 elsewhere.
     """
     parts = {"reads": READS, "writes": WRITES, "read_mib_s": READ_BYTES, "written_mib_s": WRITTEN_BYTES}
     values = {parts[name].peak: rate * parts[name].per * MINUTE_S for name, rate in rates.items()}
@@ -73,41 +73,41 @@ def peaks(points: range | None = None, /, **rates: float) -> Metrics:
 
 
 def in_turns(reading: range, writing: range, **rates: float) -> Metrics:
-    """The same peaks, those of reads in one range of five minutes of each day, and those of writes in another."""
+    """Return such peaks, with reads in one range of five-minute points of each day, and writes in another."""
     reads = {name: rate for name, rate in rates.items() if name.startswith("read")}
     writes = {name: rate for name, rate in rates.items() if name not in reads}
     return {**peaks(**rates), **peaks(reading, **reads), **peaks(writing, **writes)}
 
 
 def a_day(rest: float | None, *levels: tuple[float | None, int], period_s: int = FIVE_MINUTES_S) -> list[float | None]:
-    """The points of one day: (value, minutes) one after the other, then `rest`."""
+    """Return the points of one day: the (value, minutes) in this order, then `rest`."""
     points = [value for value, minutes in levels for _ in range(minutes * MINUTE_S // period_s)]
     return [*points, *[rest] * (DAY_S // period_s - len(points))]
 
 
 def and_hourly(metric: Metric, points: Points) -> dict[tuple[Metric, int], Points]:
-    """The five-minute sums of a metric, and its hourly ones. An hour without a point has no sum."""
+    """Return the five-minute and hourly sums of a metric. An hour without a point has no sum."""
     hours = ([value for value in hour if value is not None] for hour in batched(points, 12))
     return {(metric, FIVE_MINUTES_S): points, (metric, HOUR_S): [sum(hour) if hour else None for hour in hours]}
 
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """Makes cases that differ from one situation: call it with a title, the expected verdict, and what differs."""
+    """Makes cases that differ from one situation. Call it with a title, the expected verdict and the differences."""
 
     resource: Resource
     metrics: Metrics = field(default_factory=dict)
-    records: tuple[Record, ...] = ()  # of the fleet, beside the resource
-    limits: Mapping[str, Any] = field(default_factory=dict)  # that the policy sets
-    period_s: int = DAY_S  # of metrics that name none
-    days: int = DAYS  # how far back a number in `metrics` reaches
+    records: tuple[Record, ...] = ()  # the rest of the fleet
+    limits: Mapping[str, Any] = field(default_factory=dict)  # set by the policy
+    period_s: int = DAY_S  # of metrics that name no period
+    days: int = DAYS  # how many days a number in `metrics` stands for
 
     def __call__(
         self, title: str, expect: type[Verdict], says: str = "", *, metrics: Metrics | None = None, **differs: Any
     ) -> Case:
-        """Make a case: `says` is a part of the verdict's summary or reason. `metrics` replace those of the same name.
+        """Make a case. `says` is a part of the verdict's summary or reason. `metrics` replace those of the same name.
 
-        What `differs` are `records` (all others of the fleet), `limits`, `unreadable` and `unpublished`, as in `Case`.
+        `differs` may have `records` (all others of the fleet), `limits`, `unreadable` and `unpublished`, as in `Case`.
         All other names are fields of the resource.
         """
         given: dict[str, Any] = {"title": title, "expect": expect, "says": says, "records": self.records}
@@ -127,12 +127,12 @@ class Cases:
 
 
 def replicated(file_system: Resource) -> EfsReplication:
-    """The record of a replication from this file system."""
+    """Return the record of a replication from this file system."""
     return EfsReplication(id=file_system.id, role="source", status="ENABLED")
 
 
 def exempt_efs(cases: Cases) -> tuple[Case, ...]:
-    """The file systems that `rules.efs.exempt` leaves out, but for young ones."""
+    """Return cases of the file systems that `rules.efs.exempt` leaves out, except young ones."""
     records = (*cases.records, replicated(cases.resource))
     denied: dict[type[Record], str] = {EfsReplication: "AccessDenied"}
     return (
@@ -144,7 +144,7 @@ def exempt_efs(cases: Cases) -> tuple[Case, ...]:
 
 
 def without_io(bare: Cases) -> tuple[Case, ...]:
-    """The cases of a volume that has no I/O to judge."""
+    """Return the cases of a volume without I/O to judge."""
     stopped = tuple(replace(one, state="stopped") if isinstance(one, Instance) else one for one in bare.records)
     return (
         bare("on a stopped instance", Fine, "is stopped", records=stopped),
@@ -162,7 +162,7 @@ def instance_type(
     ebs_iops: tuple[int | None, int | None] = (None, None),
     **fields: Any,
 ) -> InstanceType:
-    """A Nitro instance type. Pairs are the baseline and the burst; None is what EC2 does not publish."""
+    """Return a Nitro instance type. Pairs are the baseline and the burst; None means that EC2 publishes no value."""
     usual: dict[str, Any] = {"vcpus": 2, "hypervisor": "nitro", "network_cards": 1, "source": "an example"}
     return InstanceType(
         id=name,
@@ -177,12 +177,12 @@ def instance_type(
 
 
 def ebs_types(*rows: tuple[str, tuple[float, float], tuple[int, int]]) -> tuple[InstanceType, ...]:
-    """Types by name, EBS bandwidth in Mbps, and EBS IOPS, each as baseline and burst."""
+    """Return types from their names, EBS bandwidth in Mbps and EBS IOPS, the latter two as baseline and burst."""
     return tuple(instance_type(name, ebs_mbps=mbps, ebs_iops=iops) for name, mbps, iops in rows)
 
 
 def _builder[R: Resource](make: type[R], in_arn: str, **usual: Any) -> Callable[..., R]:
-    """A function that makes a resource with the usual fields, except for those that differ, and with its ARN."""
+    """Return a function that makes a resource with its ARN and the usual fields, except for those that differ."""
     service, _, path = in_arn.partition("/")
 
     def build(**fields: Any) -> R:
@@ -209,7 +209,7 @@ efs: Final = _builder(
     mount_targets=1,
     is_replica=False,
 )
-"""A One Zone file system in bursting mode with 32 GiB in Standard, made 65 days ago."""
+"""A One Zone file system in bursting mode with 32 GiB in Standard, created 65 days ago."""
 fsx: Final = _builder(
     FsxFileSystem,
     "fsx/file-system",
@@ -237,7 +237,7 @@ fsx_volume: Final = _builder(
     created_at=days_ago(250),
     path="/fsx/wordpress",
 )
-"""A volume of the file system of `fsx`, of the same age. It is exported to nobody."""
+"""A volume of the file system of `fsx`, created at the same time. It has no export."""
 instance: Final = _builder(
     Instance,
     "ec2/instance",
@@ -268,7 +268,7 @@ _unattached: Final = _builder(
 
 
 def volume(on: Instance | None = None, *, device: str = "/dev/sdf", **fields: Any) -> Volume:
-    """A gp3 volume of 500 GiB without anything provisioned, made 200 days ago; attached to `on` since then."""
+    """Return a gp3 volume of 500 GiB with nothing provisioned, created 200 days ago and attached to `on` since then."""
     made = _unattached(**fields)
     if on is None:
         return made
@@ -295,4 +295,4 @@ BURSTING: Final = (
     instance_type("m6i.2xlarge", vcpus=8, network_gbps=(3.125, 12.5)),
     instance_type("m6i.8xlarge", vcpus=32, network_gbps=(12.5, 12.5)),
 )
-"""Types whose network bursts, but for m6i.8xlarge."""
+"""Types whose network bursts, except m6i.8xlarge."""

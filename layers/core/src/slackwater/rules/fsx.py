@@ -20,7 +20,7 @@ from slackwater.performance import fsx
 from slackwater.rules.series import LONGEST_HOLE_S, MOST_MISSING, Reader, gaps
 
 DAY_MINUTES: Final = DAY_S // MINUTE_S
-SURE_DAYS: Final = 30  # fewer recorded days never have high confidence: a monthly job needs this long to show
+SURE_DAYS: Final = 30  # with fewer recorded days the confidence is never high: they may lack a monthly job
 READS, WRITES, METADATA = (
     Metric("AWS/FSx", f"{name}Operations", "Sum", "operations") for name in ("DataRead", "DataWrite", "Metadata")
 )
@@ -33,9 +33,9 @@ USED: Final = Metric("AWS/FSx", "UsedStorageCapacity", "Maximum", "bytes")
 FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
 ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
 IN_POOL: Final = Metric("AWS/FSx", "StorageUsed", "Average", "bytes")
-"""What ONTAP's capacity pool holds. It fills slowly, so the average of a day is exact enough."""
+"""The bytes in ONTAP's capacity pool. It fills slowly, so a daily average is exact enough."""
 _TIERS: Final = {"Maximum": "SSD", "SampleCount": "SSD", "Average": "StandardCapacityPool"}
-"""Where StorageUsed is read, by its statistic."""
+"""The storage tier of which StorageUsed is read, by its statistic."""
 daily = Reader(
     "FileSystemId",
     {("StorageUsed", stat): (("StorageTier", tier), ("DataType", "All")) for stat, tier in _TIERS.items()},
@@ -43,7 +43,7 @@ daily = Reader(
 
 
 def samples(metric: Metric) -> Metric:
-    """How often a metric was recorded."""
+    """Return the metric that counts a metric's points."""
     return replace(metric, stat="SampleCount", unit="points")
 
 
@@ -58,18 +58,18 @@ class UtilizationLimits(Limits):
 
 
 class Utilization(NamedTuple):
-    """How busy a file system was in the busiest minute of each day, in percent of what is provisioned, by metric."""
+    """The busiest minute of each day, in percent of what is provisioned, by metric."""
 
     series: tuple[Series, ...]
-    days: int  # whole ones that CloudWatch recorded for all metrics
-    whole: bool  # whether that is the whole window
+    days: int  # whole days that CloudWatch recorded for all metrics
+    whole: bool  # whether these are the whole window
 
 
 def utilization(
     file_system: FsxFileSystem, seen: Seen, limits: UtilizationLimits, *metrics: Metric
 ) -> Utilization | Fine | Unknown:
-    """Read these metrics by the day. The verdict if the file system is too young, or if days are missing."""
-    if seen.is_younger(file_system.created_at, days=limits.least_days + 1):  # its first day is not a whole one
+    """Return these metrics by day, or the verdict if the file system is too young or days are missing."""
+    if seen.is_younger(file_system.created_at, days=limits.least_days + 1):  # its first day is not whole
         return Fine(f"it is younger than {limits.least_days + 1} days")
     window = max(limits.window_days, limits.least_days)
     found = seen.read(*daily(file_system, window, *metrics))
@@ -83,7 +83,7 @@ def utilization(
 
 
 def hole(name: str, days: Series, least_days: int) -> Unknown | None:
-    """The verdict if a whole day of a metric is missing among the newest `least_days`, or after the first point."""
+    """Return the verdict if a metric has no point on one of the newest `least_days`, or on a day after its first."""
     holes, before = gaps(days, least_days)
     if not len(days):
         return Unknown("CloudWatch has not recorded a whole day yet")
@@ -91,11 +91,11 @@ def hole(name: str, days: Series, least_days: int) -> Unknown | None:
 
 
 def lost_minutes(recorded: Series, samples: Series) -> float | Unknown:
-    """How long a metric was not recorded in all. The verdict if more than advice tolerates is missing.
+    """Return how many minutes of a metric are missing in total, or the verdict if that is too much for advice.
 
     Args:
-        recorded: The metric by day. If its first days are missing, the first present one may have begun late.
-        samples: How many points each day has: one a minute, or as many as the fullest day if that has fewer.
+        recorded: The metric by day. If its first days are missing, the first present day may have begun late.
+        samples: The number of points of each day. A whole day has one a minute, or as many as the fullest day.
     """
     whole = min(max(samples.present, default=0), DAY_MINUTES) or 1
     known = [n or 0 for value, n in zip(recorded.optional(), samples.optional(), strict=True) if value is not None]
@@ -108,14 +108,14 @@ def lost_minutes(recorded: Series, samples: Series) -> float | Unknown:
 
 
 def utilization_chart(label: str, series: Series, provisioned: str, proposed: str, proposed_percent: float) -> Evidence:
-    """Evidence: the busiest minute of each day, in percent of what is provisioned, and where a new limit lies."""
+    """Return evidence: the busiest minute of each day, in percent of what is provisioned, and the new limit."""
     limit = Line(f"Limit at {proposed}, on today's scale", round(proposed_percent, 2))
     lines = Line(f"Provisioned ({provisioned})", 100), limit
     return Evidence(label, round(max(series.present), 1), "percent", series, scale=100, lines=lines)
 
 
 def saved(before: FsxFileSystem, after: FsxFileSystem) -> tuple[Change, ...] | None:
-    """What AWS no longer bills after a change. None if either is billed in a way that is not known."""
+    """Return what AWS no longer bills after a change; None if the bill before or after it is unknown."""
     units, remaining = fsx.monthly_units(before), fsx.monthly_units(after)
     return None if units is None or remaining is None else difference(units, remaining)
 
@@ -129,13 +129,13 @@ NAMES: Final[Mapping[str, str]] = {
 
 
 def deployment(file_system: FsxFileSystem) -> Evidence:
-    """Evidence: the type and the deployment type."""
+    """Return evidence: the type and the deployment type."""
     kind = file_system.file_system_type
     return Evidence("Deployment", f"{NAMES.get(kind, kind)}, {file_system.deployment_type}", "words")
 
 
 def describe(file_system: FsxFileSystem) -> str:
-    """`FSx for OpenZFS, 1,024 GiB and 320 MB/s`. Clean-up recognizes ONTAP by the name at the start."""
+    """Return `FSx for OpenZFS, 1,024 GiB and 320 MB/s`. Clean-up recognizes ONTAP by the name at the start."""
     kind = file_system.file_system_type
     storage = f"{file_system.storage_gib:,} GiB" if file_system.storage_gib else "Intelligent-Tiering"
     throughput = f" and {file_system.throughput_mb_s:,} MB/s" if file_system.throughput_mb_s else ""
@@ -143,11 +143,11 @@ def describe(file_system: FsxFileSystem) -> str:
 
 
 SPACE: Final[Mapping[str, Metric]] = {"OPENZFS": USED, "ONTAP": ON_SSD, "WINDOWS": FREE}
-"""The metric of the SSD space, by type. Snapshots count as used. Lustre publishes its space only for each disk."""
+"""The metric of the SSD space, by type. Snapshots count as used. Lustre publishes its space only for single disks."""
 
 
 def used_bytes(file_system: FsxFileSystem, space: Series) -> Series:
-    """The used SSD space, from the metric that `SPACE` names: Windows publishes the free space."""
+    """Return the used SSD space from the metric that `SPACE` names. Windows publishes the free space."""
     if file_system.file_system_type != "WINDOWS":
         return space
     whole, free = file_system.storage_gib * GIB, space.optional()
@@ -159,9 +159,9 @@ OPTIONS: Final[Mapping[str, str]] = {"OPENZFS": "--open-zfs-configuration", "ONT
 
 
 def update(file_system: FsxFileSystem, setting: str) -> str:
-    """The command that changes a setting of an OpenZFS or ONTAP file system; other settings stay.
+    """Return the command that changes a setting of an OpenZFS or ONTAP file system. Other settings stay.
 
-    `setting` is what the AWS CLI takes for the option: `ThroughputCapacity=160`, or JSON in quotes.
+    `setting` is the option's value for the AWS CLI: `ThroughputCapacity=160`, or JSON in quotes.
     """
     return (
         f"aws fsx update-file-system --region {file_system.target.region} --file-system-id {file_system.id}"
@@ -170,12 +170,12 @@ def update(file_system: FsxFileSystem, setting: str) -> str:
 
 
 def joint(file_system: FsxFileSystem, settings: Mapping[str, object]) -> JointChange | None:
-    """The change of an ONTAP file system, which must be made with others: 6 hours lie between any two of them."""
+    """Return an ONTAP change that must share a command with others, as changes need 6 hours between them; else None."""
     return JointChange(update(file_system, "").rstrip(), settings) if file_system.file_system_type == "ONTAP" else None
 
 
 def update_storage(file_system: FsxFileSystem, to: FsxFileSystem) -> str:
-    """The command that sets ONTAP's SSD, and its IOPS if known: AWS would keep and bill those of the larger SSD."""
+    """Return the command that sets ONTAP's SSD, and its IOPS if known: AWS would keep and bill the larger SSD's."""
     command = (
         f"aws fsx update-file-system --region {file_system.target.region} --file-system-id {file_system.id}"
         f" --storage-capacity {to.storage_gib}"
@@ -195,7 +195,7 @@ ONTAP_INTERVAL: Final = (
 
 
 def set_throughput(file_system: FsxFileSystem, mb_s: int, *, action: str, summary: str, risk: str) -> Advice:
-    """The advice to set a throughput capacity. `risk` follows on what the change does to clients."""
+    """Recommend a throughput capacity. The text says first what the change does to clients, and then `risk`."""
     # Of the types that `update` knows, only OpenZFS in a single zone can lack a standby.
     kind, without_standby = file_system.deployment_type, {"SINGLE_AZ_1", "SINGLE_AZ_2"}
     is_alone = file_system.file_system_type == "OPENZFS" and kind in without_standby

@@ -1,4 +1,4 @@
-"""The steps of a clean-up that back up: ask, look until it is complete, verify. They delete nothing."""
+"""The backup steps of a clean-up: request a backup, check until it is complete, verify it. They delete nothing."""
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -39,13 +39,13 @@ IN_TAGS: Final = "_.:/=+-@"
 TAG_CHARACTERS: Final = 256
 NAME_CHARACTERS: Final = 200
 MOST_ASKED: Final = 6
-"""How often one backup is requested if AWS never shows it."""
+"""How many times a clean-up requests one backup if AWS never lists it."""
 UNTIL_DELETED: Final = timedelta(days=2)
-"""How long a deletion may take after its backup is verified, without the wait for the lock. The policy's days start at
-the deletion.
+"""How long a deletion may take after its backup is verified, not counting the wait for the lock. The policy's
+`backup_days` start at the deletion.
 """
 METERED: Final = frozenset({EfsFileSystem.KIND})
-"""Kinds whose sizes AWS meters, rather than provisions."""
+"""Resource kinds whose size AWS meters. Other kinds have a provisioned size."""
 OLDER: Final = "an older version asked for its backup, which cannot be told from others like it: approve it again"
 
 
@@ -56,7 +56,7 @@ def random_token() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackUp:
-    """The steps, with what they need. `installation` returns this installation's id."""
+    """The steps and their dependencies. `installation` returns this installation's id."""
 
     cases: Cases
     policy: Callable[[], Policy]
@@ -68,7 +68,8 @@ class BackUp:
         """Run one step, and return the answer for the state machine.
 
         Raises:
-            NotMineError, UnsafeError: The step must not run. MovedError, AwsError: The step may run again.
+            NotMineError, UnsafeError: The step must not run.
+            MovedError, AwsError: The step may run again.
         """
         cleanup = self.cases.short(finding_id, execution)
         if cleanup.stage != "working" or cleanup.scratch or not cleanup.deletes:
@@ -92,8 +93,8 @@ class BackUp:
     def _start(self, cleanup: Cleanup) -> Answer:
         """Record the backup, and then request it.
 
-        If it is already on record, the step has crashed after that. Whether AWS received the request shows at the next
-        check, because a very recent backup may not be listed yet.
+        If the backup is already on record, an earlier run of the step recorded it and then crashed. The next check
+        finds out whether AWS received the request, because AWS may not list a very recent backup yet.
         """
         if not cleanup.backups:
             backup = self._planned(self.backup_takers[cleanup.resource.type].subject(cleanup.resource))
@@ -102,7 +103,7 @@ class BackUp:
 
     def _look(self, cleanup: Cleanup) -> Answer:
         taker = self.backup_takers[cleanup.resource.type]
-        for backup in cleanup.prior_backups:  # a step that is late may find a final one
+        for backup in cleanup.prior_backups:  # not the final backup, which a delayed step may find on the record
             if backup.state not in {"asked", "running"}:
                 continue
             copies = made_for(backup, taker.copies(cleanup.resource, backup), cleanup.resource.arn)
@@ -121,7 +122,7 @@ class BackUp:
         return self._failed(cleanup) or self._wait_for_aws(cleanup)
 
     def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
-        """Wait while a backup is made; fail if that takes too long."""
+        """Wait while AWS makes a backup; fail if that takes too long."""
         under_way = [backup for backup in cleanup.prior_backups if backup.state in {"asked", "running"}]
         if not under_way:
             return GO
@@ -133,7 +134,7 @@ class BackUp:
         return wait_since(first.asked_at, now, LOOK_AT_BACKUP_S)
 
     def _ask(self, cleanup: Cleanup, backup: Backup) -> Cleanup:
-        """Request the backup once. It is already on record. An error does not prove that AWS did nothing."""
+        """Request a recorded backup once. Even after an error, AWS may have received the request."""
         try:
             copy = self.backup_takers[cleanup.resource.type].start(cleanup.resource, backup, tags(cleanup, backup))
         except AccessDeniedError as error:
@@ -151,10 +152,10 @@ class BackUp:
         return self.cases.failed(cleanup, f"the backup of {bad.subject.id} failed: {bad.why or 'AWS does not say why'}")
 
     def _verify(self, cleanup: Cleanup) -> Answer:
-        """Check that each backup, as AWS shows it now, contains what it must, and is kept long enough from now."""
+        """Check that each backup, as AWS shows it now, contains what it must and is kept long enough from now."""
         taker = self.backup_takers[cleanup.resource.type]
         kept_from = self.cases.clock() + timedelta(days=self.policy().cleanup.backup_days)
-        slow = cleanup.turn or cleanup.resource.type == FsxFileSystem.KIND  # FSx takes its final backup first
+        slow = cleanup.turn or cleanup.resource.type == FsxFileSystem.KIND  # FSx takes a final backup before it deletes
         until = kept_from + UNTIL_DELETED + (LONGEST_WAIT if slow else timedelta(0))
         prior = cleanup.prior_backups
         refused = [self._keep(cleanup, backup, until) for backup in prior]
@@ -174,10 +175,10 @@ class BackUp:
         return GO
 
     def _keep(self, cleanup: Cleanup, backup: Backup, until: datetime) -> str | None:
-        """Extend the time for which a backup is kept. Return why AWS refuses to, if it does.
+        """Extend the time for which a backup is kept, if needed. Return why AWS refuses; None if it does not.
 
         Raises:
-            AwsError: The step may run again; or AWS still shows the old time.
+            AwsError: AWS did not answer, or still shows the old time. The step may run again.
         """
         taker = self.backup_takers[cleanup.resource.type]
         copy = copy_of(cleanup, backup, taker)
@@ -190,7 +191,7 @@ class BackUp:
                 raise
             return f"it could not be kept until {until:%Y-%m-%d}: {error}"
         copy = copy_of(cleanup, backup, taker)
-        if copy and _ends_before(copy, until - timedelta(seconds=1)):  # a tag has no fractions of one
+        if copy and _ends_before(copy, until - timedelta(seconds=1)):  # tags have whole seconds
             raise BusyError(f"AWS does not show yet that {backup.id} is kept until {until:%Y-%m-%d}")
         return None
 
@@ -206,10 +207,10 @@ class BackUp:
 
 
 def made_for(backup: Backup, copies: Sequence[Copy], of_arn: str) -> list[Copy]:
-    """Return the backups that AWS made from a request: first the one on record, then the others, the oldest first.
+    """Return the backups that AWS made from a request: first the one on record, then the others, oldest first.
 
-    There are at most as many as requests were sent; a copy that somebody makes is younger than all of them. The one on
-    record needs no proof: AWS returned its id, or it was proven then.
+    The result has at most as many backups as requests were sent. Copies that somebody else made are younger, so they
+    are cut off. The backup on record needs no identity check: AWS returned its id, or it was checked when recorded.
     """
     mine = [one for one in copies if _recorded(one, backup) or identity_error(one, backup, of_arn) is None]
     return sorted(mine, key=lambda one: (not _recorded(one, backup), one.state == "failed", one.made_at))[
@@ -218,7 +219,7 @@ def made_for(backup: Backup, copies: Sequence[Copy], of_arn: str) -> list[Copy]:
 
 
 def verified_now(cleanup: Cleanup, taker: BackupTaker, keys: Keys, kept_from: datetime) -> str | None:
-    """Return why the backups may not restore everything until then, as AWS shows them now; None if they do."""
+    """Return why the backups, as AWS shows them now, may not restore everything until `kept_from`; None if they can."""
     if not cleanup.backups:
         return "there is no backup"
     for backup in cleanup.prior_backups:
@@ -240,7 +241,7 @@ def verified_now(cleanup: Cleanup, taker: BackupTaker, keys: Keys, kept_from: da
 
 
 def copy_of(cleanup: Cleanup, backup: Backup, taker: BackupTaker) -> Copy | None:
-    """Return the backup with the recorded id, as AWS shows it now; None if there is none."""
+    """Return the backup with the recorded id as AWS shows it now; None if AWS lists none."""
     return next((one for one in taker.copies(cleanup.resource, backup) if one.id and one.id == backup.id), None)
 
 
@@ -249,7 +250,7 @@ def _ends_before(copy: Copy, at: datetime) -> bool:
 
 
 def _verified(backup: Backup, copies: Sequence[Copy]) -> Backup:
-    """Return the record of a verified backup, with the time until which it is kept. `copies` begins with it."""
+    """Return the record of a verified backup with its expiry time. The first of `copies` is this backup."""
     kept_until = copies[0].kept_until if copies else None
     return _with_spares(replace(backup, state="verified", expires_at=kept_until or backup.expires_at), copies[1:])
 
@@ -259,7 +260,7 @@ def _with_spares(backup: Backup, others: Sequence[Copy]) -> Backup:
 
 
 def final_backup(cleanup: Cleanup) -> Backup | None:
-    """Return the backup that FSx takes when it deletes a file system, while its result is not on record; else None."""
+    """Return FSx's final backup of a file system; None if there is none, or if its result is already on record."""
     return next((one for one in cleanup.backups if one.final and one.state not in {"verified", "failed"}), None)
 
 
@@ -296,7 +297,7 @@ def tags(cleanup: Cleanup, backup: Backup) -> dict[str, str]:
 
 
 def legal(value: str) -> str:
-    """Return a tag's value that every service accepts: without other characters, and cut to the shortest limit."""
+    """Return a tag value that every service accepts: other characters become spaces, and a long value is cut."""
     kept = "".join(sign if sign.isalnum() or sign in IN_TAGS else " " for sign in value)
     return " ".join(kept.split())[:TAG_CHARACTERS]
 

@@ -41,11 +41,11 @@ class BackupList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backups:
-    """The use cases, with what they need.
+    """The use cases and their dependencies.
 
     Attributes:
-        regions: Returns the regions that the account has enabled.
-        price: Returns what backups cost a month, by kind, region and bytes; None if unknown.
+        regions: Returns the Regions that the account has enabled.
+        price: Returns the monthly price of a backup in USD, by kind, Region and bytes; None if unknown.
     """
 
     store: CleanupStore
@@ -57,10 +57,10 @@ class Backups:
     policy: Callable[[], Policy]
 
     def listed(self, regions: Collection[str] = ()) -> BackupList:
-        """Return the backups in these regions, or in all regions of the account.
+        """Return the backups in these Regions; empty means all Regions of the account.
 
         Raises:
-            AwsError: The account, its regions or the records cannot be read.
+            AwsError: The account, its Regions or the records cannot be read.
         """
         own, recorded = self.installation(), self._recorded()
         places = [(kind, region) for region in sorted(regions or self.regions()) for kind in self.listers]
@@ -92,19 +92,19 @@ class Backups:
     ) -> Cleanup:
         """Record a backup that has no record here, so that a person can restore it. Restores nothing.
 
-        The backup still belongs to its maker: this installation's sweeper does not delete it. Adopting it again changes
-        nothing.
+        The backup still belongs to the installation that made it: this installation's sweeper does not delete it.
+        Adopting a backup again changes nothing.
 
         Args:
-            backup_id: The backup.
-            note: The person, the reason, which is required, and the current time.
+            backup_id: The id of the backup.
+            note: The person, the reason (required) and the current time.
             places: The zone for a volume, or the subnets for an FSx file system, because a backup does not name them.
-            regions: Where to search; empty means all regions.
+            regions: The Regions to search; empty means all Regions.
 
         Raises:
             BadDecisionError: The reason is missing or cannot be stored, or a place is missing.
-            ConflictError: It is already on record, is not complete, or cannot be restored.
-            NotAllowedError: The policy does not let this person.
+            ConflictError: The backup is already on record, is not complete, or cannot be restored.
+            NotAllowedError: The policy does not let this person approve.
             NotFoundError: No backup with this id has Slackwater's tags.
             PolicyError: The policy is invalid or unreadable.
         """
@@ -197,7 +197,7 @@ def _id(backup_id: str) -> str:
 
 
 def _adopted(one: ListedBackup, recorded: Mapping[str, object], note: ActorNote) -> tuple[TrackedFinding, Cleanup]:
-    """Return the records for an adopted backup: a resolved finding, and a clean-up by somebody else."""
+    """Return the records for an adopted backup: a resolved finding, and the clean-up of another installation."""
     copy, id_, of = one.copy, _id(one.copy.id or ""), one.resource_arn.rpartition("/")[2]
     name = copy.tags.get("Name", "").removesuffix(" before it was deleted") or of
     resource = TrackedResource(

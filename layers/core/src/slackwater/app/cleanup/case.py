@@ -21,9 +21,9 @@ OVER: Final[Answer] = {"outcome": "over"}
 FAILED: Final[Answer] = {"outcome": "failed"}
 
 LONGEST_WHY: Final = 4_000
-"""Characters of a stored reason."""
+"""The longest stored reason, in characters."""
 SHOWN: Final = 10
-"""How many sub-resources a reason names. It counts the others."""
+"""How many sub-resources a reason names. It only counts the others."""
 
 BY_POLICY: Final = "the policy, for its tag"
 """The approver of clean-ups that the policy allows without an approval."""
@@ -36,11 +36,11 @@ Choice.
 LONGEST_WAIT: Final = timedelta(days=8)
 """How long to wait for AWS, and for the lock. AWS Backup itself cancels a backup after seven days."""
 WAITING: Final[tuple[Status, ...]] = ("open", "approved")
-"""Statuses of a finding whose clean-up waits. With any other, a person objects."""
+"""Statuses of a finding while its clean-up waits. Any other status means that a person objects."""
 
 
 class NotMineError(Exception):
-    """This execution may not work on the clean-up, or there is none."""
+    """This execution may not work on the clean-up, or the clean-up does not exist."""
 
 
 class MovedError(Exception):
@@ -57,13 +57,14 @@ def go(**more: str | bool | datetime) -> Answer:
 
 
 def wait(seconds: int) -> Answer:
-    """Return the answer to run again after so many seconds."""
+    """Return the answer to run again after this many seconds."""
     return {"outcome": "wait", "wait_s": seconds}
 
 
 def wait_since(since: datetime, now: datetime, least_s: int) -> Answer:
-    """Return the answer to run again, at first after `least_s` seconds, later less often: under 150 checks in seven
-    days.
+    """Return the answer to run again: after `least_s` seconds at first, later less often.
+
+    That is fewer than 150 checks in seven days.
     """
     return wait(math.ceil(longer(now - since, timedelta(seconds=least_s)).total_seconds()))
 
@@ -74,16 +75,17 @@ def wait_until(at: datetime) -> Answer:
 
 
 def longer(waited: timedelta, least: timedelta) -> timedelta:
-    """Return how long to wait before the next check: `least` at first, then a twentieth of the time waited.
+    """Return how long to wait before the next check: `least` at first, then a twentieth of the time waited so far.
 
-    So the number of checks in a time T grows with its logarithm: 20 + ln(T / (20 least)) / ln(21/20).
+    So the number of checks in a time T grows with the logarithm of T: 20 + ln(T / (20 least)) / ln(21/20).
     """
     return max(least, waited / LOOKS_AT_FIRST)
 
 
 def failed_half_way(ahead: Cleanup) -> str | None:
-    """Return why no other clean-up of this type starts: this one failed, and the next would too. None if it did not
-    fail.
+    """Return why clean-ups that wait for `ahead` must not delete: it failed, and they would fail too.
+
+    None means that `ahead` did not fail.
     """
     if ahead.stage != "failed":
         return None
@@ -92,7 +94,7 @@ def failed_half_way(ahead: Cleanup) -> str | None:
 
 
 def cut(why: str) -> str:
-    """Return a reason that fits into a record. AWS may refuse each of 10,000 sub-resources with its own reason."""
+    """Cut a reason so that it fits into a record: AWS may give a reason for each of 10,000 sub-resources."""
     return why if len(why) <= LONGEST_WHY else f"{why[: LONGEST_WHY - 1]}…"
 
 
@@ -148,7 +150,10 @@ class Cases:
         return finding
 
     def objection(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> str | None:
-        """Return why people or the policy do not let it continue; None if they do. An earlier objection stays."""
+        """Return why people or the policy do not let the clean-up continue; None if they do.
+
+        An objection that is already on record stays valid.
+        """
         return cleanup.why or next(self._objections(cleanup, finding, policy), None)
 
     def _objections(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Iterator[str]:
@@ -168,7 +173,7 @@ class Cases:
             yield f"{cleanup.approved_by} approved it, but the policy no longer names them"
 
     def ahead(self, cleanup: Cleanup) -> Cleanup | None:
-        """Return the clean-up that holds the lock that this one waits for; None if it is free."""
+        """Return the clean-up that holds the lock that this one waits for; None if the lock is free."""
         holder = self.store.holder(cleanup.turn) if cleanup.turn and not cleanup.has_turn else None
         return self.store.get(holder) if holder not in {None, cleanup.finding_id} else None
 

@@ -1,4 +1,4 @@
-"""The steps that change a setting, and change it back. They delete nothing."""
+"""The steps that change a setting and change it back. They delete nothing."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,16 +18,16 @@ type ChangeStep = Literal["change", "look", "put_back"]
 LOOK_AT_CHANGE_S: Final = 600
 """The first interval, in seconds, between checks: a large volume takes hours."""
 SHOWS_WITHIN: Final = timedelta(minutes=10)
-"""After this time AWS shows a change that it accepted."""
+"""Within this time AWS shows a change that it accepted."""
 PASSES_WITHIN: Final = timedelta(days=2)
-"""After this time AWS would accept another change, if the last one was too recent."""
+"""Within this time AWS accepts another change, even if it refuses now because the last one is too recent."""
 ASK_AGAIN_S: Final = 3_600
-"""Seconds before the next request if AWS does not accept a change yet: it limits their number in 24 hours."""
+"""Seconds until the next request if AWS does not accept a change yet: AWS limits the changes in 24 hours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The steps, with what they need."""
+    """The steps and their dependencies."""
 
     cases: Cases
     policy: Callable[[], Policy]
@@ -38,8 +38,8 @@ class Change:
         """Run one step, and return the answer for the state machine.
 
         Raises:
-            NotMineError, UnsafeError: The step must not run. MovedError, NotSeenError, AwsError: The step may run
-            again.
+            NotMineError, UnsafeError: The step must not run.
+            MovedError, NotSeenError, AwsError: The step may run again.
         """
         cleanup = self.cases.short(finding_id, execution)
         if cleanup.setting is None:
@@ -61,9 +61,9 @@ class Change:
         changer, resource = self.changers[cleanup.resource.type], cleanup.resource
         now, changing = changer.setting(resource, to)
         if cleanup.was is not None and (now == to or changing):
-            return GO  # an earlier try was heard
+            return GO  # AWS received an earlier request
         why = next(self._objections(cleanup, to, now, changing=changing), None)
-        if why is not None:  # an objection without words is one, too
+        if why is not None:  # an objection may have an empty text
             return self.cases.over(cleanup, why)
         if cleanup.was is None:
             cleanup = self.cases.write(replace(cleanup, was=now, changed_at=self.cases.clock()))
@@ -110,7 +110,7 @@ class Change:
         return wait_since(since or at, at, LOOK_AT_CHANGE_S)
 
     def _put_back(self, cleanup: Cleanup, changed_to: Setting) -> Answer:
-        """Request the old setting. If somebody else has changed it, leave it."""
+        """Request the old setting. If somebody else has changed the setting since, leave it."""
         if cleanup.was is None:
             return GO
         changer, resource = self.changers[cleanup.resource.type], cleanup.resource
@@ -136,7 +136,7 @@ class Change:
         return wait(ASK_AGAIN_S)
 
     def _is_back(self, cleanup: Cleanup, differences: Sequence[str]) -> Answer:
-        """Put on record that the old setting is back, and what is not as it was all the same."""
+        """Record that the old setting is back, and what still differs from before."""
         resource = cleanup.resource
         restored = Restored(state="done", id=resource.id, arn=resource.arn, differences=tuple(differences))
         if cleanup.restored != restored:

@@ -54,7 +54,7 @@ ENABLE: Final = (
     "then nothing is deleted or changed"
 )
 KEEPS_SNAPSHOT: Final = "keep-as-snapshot"
-"""The advice that prices a volume's snapshot as if every block were in use."""
+"""The recommendation that prices a volume's snapshot as if every block were in use."""
 
 
 class NotEnabledError(ConflictError):
@@ -90,7 +90,7 @@ class StoppedError(ConflictError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a run would do. It starts nothing if it is `over_cap`, `stopped`, or not `enabled`."""
+    """What a run would do. The run starts nothing if `over_cap` or `stopped` is set, or if not `enabled`."""
 
     candidates: tuple[Candidate, ...]
     over_cap: str | None
@@ -119,7 +119,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """The number of clean-ups, and what those that have ended save."""
+    """The number of clean-ups, and the savings of those that have ended."""
 
     cleanups: int
     savings: Savings
@@ -136,12 +136,12 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleanups:
-    """The use cases, with what they need.
+    """The use cases and their dependencies.
 
     Attributes:
         starter: None if clean-up is not enabled.
-        account: The account that clean-up is deployed in; it starts nothing in others. None if unknown: then the first
-            step of each clean-up checks it.
+        account: The account that clean-up is deployed in. Clean-up starts nothing in other accounts. None if unknown:
+            then the first step of each clean-up checks the account.
         breached: Called if a run would exceed the caps, with the reason, the number of clean-ups and the policy.
     """
 
@@ -152,7 +152,7 @@ class Cleanups:
     account: str | None = None
     breached: Callable[[str, int, Policy], None] = lambda *_: None
 
-    # -- What would be done
+    # -- Planning
 
     def plan(self, ids: Iterable[str] | None = None, *, now: datetime) -> Plan:
         """Return what a run now would do with these findings, or with all that are approved or need no approval.
@@ -195,7 +195,7 @@ class Cleanups:
         return tuple(candidates)
 
     def _asked_for(self, policy: Policy) -> list[TrackedFinding]:
-        """Return the approved findings, and those that may need no approval; the caller checks these."""
+        """Return the approved findings, and those that may need no approval; the caller checks the latter."""
         found = [*self._all(FindingQuery(status="approved", limit=MAX_PAGE))]
         if policy.cleanup.unattended:
             for detector in UNATTENDED:
@@ -211,7 +211,7 @@ class Cleanups:
             query = replace(query, cursor=page.cursor)
 
     def _judged(self, finding: TrackedFinding, seen: _Seen, cleanup: CleanupSection, now: datetime) -> Candidate:
-        """Return what a run would do about a finding."""
+        """Return what a run would do with a finding."""
         record, last = finding.sighting, self.store.get(finding.id)
         rule = unattended(record, seen.tags, cleanup)
         deletes = record.setting is None
@@ -251,7 +251,8 @@ class Cleanups:
     def approve(self, id: str, *, who: str, fingerprint: str | None = None, now: datetime) -> Approved:
         """Approve the clean-up of a finding, and start it.
 
-        The approval is valid even if nothing could be started. Then the candidate says why, and the next run starts it.
+        The approval is valid even if the clean-up could not be started. Then the candidate says why, and the next run
+        starts it.
 
         Args:
             id: The finding.
@@ -260,9 +261,9 @@ class Cleanups:
             now: The current time, with a time zone.
 
         Raises:
-            NotAllowedError: The policy does not let this person approve, or this finding be approved, or clean-up does
-                not work in its account. ChangedError, ConflictError, DecidedError, NotFoundError: As in
-                `Findings.approved`.
+            NotAllowedError: The policy does not let this person approve, or does not let anyone approve this finding,
+                or clean-up does not work in its account.
+            ChangedError, ConflictError, DecidedError, NotFoundError: As in `Findings.approved`.
             PolicyError: The policy is invalid or unreadable.
             AwsError: AWS did not answer. Approving again is safe.
         """
@@ -284,18 +285,19 @@ class Cleanups:
             return Approved(finding=finding, candidate=None)
         try:
             (candidate,) = self._run((id,), policy, self.starter, who=who, now=now)
-        except ConflictError as error:  # over the cap, stopped, or others run
+        except ConflictError as error:  # over the cap, stopped, or other runs interfere
             return Approved(finding=finding, candidate=Candidate(finding=finding, state="refused", why=str(error)))
         return Approved(finding=finding, candidate=candidate)
 
     def run(self, ids: Iterable[str] | None = None, *, who: str, now: datetime) -> tuple[Candidate, ...]:
-        """Start these clean-ups, or all that may be, and return the result for each. If a cap would be exceeded, start
-        none.
+        """Start these clean-ups, or all that may start, and return the result for each.
+
+        If the run would exceed a cap, it starts none.
 
         Raises:
             CapError, StoppedError, NotEnabledError: Nothing was started.
             ConflictError: Other runs kept interfering. Nothing was started.
-            NotAllowedError: The policy does not let this person. Nothing was started.
+            NotAllowedError: The policy does not let this person approve. Nothing was started.
             NotFoundError: There is no finding with one of the ids. Nothing was started.
             PolicyError: The policy is invalid or unreadable. Nothing was started.
         """
@@ -309,7 +311,7 @@ class Cleanups:
     def _run(
         self, ids: tuple[str, ...] | None, policy: Policy, starter: CleanupStarter, *, who: str, now: datetime
     ) -> tuple[Candidate, ...]:
-        """Do what `run` does, for an actor who may, with a policy that was just read."""
+        """Do what `run` does. The caller has checked the actor and just read the policy."""
         for _ in range(ATTEMPTS):
             control = self.store.control()
             if control.stopped:
@@ -337,18 +339,18 @@ class Cleanups:
             )
         return replace(one, state="begun", why="", cleanup=cleanup)
 
-    # -- Looking
+    # -- Reading
 
     def listed(self, limit: int, cursor: str | None = None) -> Page[Cleanup]:
-        """Clean-ups, the newest first.
+        """Return a page of clean-ups, newest first.
 
         Raises:
-            BadCursorError: the cursor is not one of this list's.
+            BadCursorError: The cursor is not from this list.
         """
         return self.store.list(limit, cursor)
 
     def totals(self, first: Page[Cleanup], now: datetime) -> Totals:
-        """Of all clean-ups, of which these are the first: what follows them is read as well."""
+        """Return the totals of all clean-ups. `first` is the first page; this reads all pages after it."""
         found, cursor = list(first.items), first.cursor
         while cursor is not None:
             page = self.store.list(MAX_PAGE, cursor)
@@ -357,10 +359,10 @@ class Cleanups:
         return Totals(cleanups=len(found), savings=savings(found, now))
 
     def shown(self, id: str, *, now: datetime) -> Story:
-        """All that happened to one finding's resource, and what it came to.
+        """Return a finding's clean-up with its ledger and the savings that it achieved.
 
         Raises:
-            NotFoundError: there is no clean-up of this finding.
+            NotFoundError: This finding has no clean-up.
         """
         cleanup = self._cleanup(id)
         return Story(
@@ -372,24 +374,24 @@ class Cleanups:
         )
 
     def control(self) -> Control:
-        """Whether somebody stopped all clean-ups, and what was begun of late."""
+        """Return whether somebody stopped all clean-ups, and which ones started lately."""
         return self.store.control()
 
     # -- Stopping and undoing
 
     def stop(self, id: str, *, who: str, why: str = "", now: datetime) -> Cleanup:
-        """Stop one: its next step calls it off. Stopped again, it stays as it is.
+        """Stop one clean-up: its next step cancels it. Stopping it again changes nothing.
 
-        Where its execution has ended without saying so (aborted, timed out, its history full), another one calls it
-        off.
+        If its execution ended without recording that (aborted, timed out, or its history was full), this starts
+        another execution, which cancels the clean-up.
 
-        Whoever may approve may stop, and Slack's deciders; whoever asks, where the policy cannot be read.
+        Approvers and Slack's deciders may stop a clean-up. If the policy cannot be read, anyone may.
 
         Raises:
-            BadDecisionError: the reason cannot be kept.
-            ConflictError: it has ended, is being undone, or others kept changing it.
-            NotAllowedError: the policy does not let this person.
-            NotFoundError: there is no clean-up of this finding.
+            BadDecisionError: The reason cannot be stored.
+            ConflictError: The clean-up has ended, is being undone, or others kept changing it.
+            NotAllowedError: The policy does not let this person stop it.
+            NotFoundError: This finding has no clean-up.
         """
         self._check_stopper(who)
         note = ActorNote(who=who, why=reason_given(why), at=now)
@@ -406,7 +408,7 @@ class Cleanups:
         raise ConflictError(f"the clean-up of finding {id} is being changed by others: try again")
 
     def _at_work(self, stopped: Cleanup) -> Cleanup:
-        """See to it that an execution calls off what was stopped; the clean-up, with that execution's name."""
+        """Ensure that an execution cancels a stopped clean-up. Return the clean-up with that execution's name."""
         if self.starter is None:
             raise NotEnabledError
         id_ = stopped.finding_id
@@ -418,7 +420,7 @@ class Cleanups:
         if state == "ended":
             anew = replace(stopped, execution=_next(stopped.execution, "stop"), revision=stopped.revision + 1)
             if not self.store.write(anew):
-                return self._cleanup(id_)  # its last step, or somebody else who stopped it, was faster
+                return self._cleanup(id_)  # its last step, or another person's stop, changed it first
             stopped = anew
         if state != "running":
             self.starter.start(id_, stopped.execution)
@@ -454,14 +456,14 @@ class Cleanups:
         return next((note for note in before if note), None)
 
     def undo(self, id: str, *, who: str, why: str = "", now: datetime) -> Cleanup:
-        """Restore what was deleted, or change the setting back. A request during an undo joins that undo.
+        """Restore what was deleted, or change the setting back. A request during an undo returns that undo.
 
         If the last undo's execution ended without a result, a new one continues from there.
 
         Raises:
             BadDecisionError: The reason cannot be stored.
             ConflictError: There is nothing to undo, another clean-up holds the resource, or others kept changing it.
-            NotAllowedError: The policy does not let this person.
+            NotAllowedError: The policy does not let this person approve, and so not undo.
             NotEnabledError: Clean-up is not deployed.
             NotFoundError: This finding has no clean-up.
             AwsError: The undo may not have started. Request it again.
@@ -487,7 +489,7 @@ class Cleanups:
         raise ConflictError(f"the clean-up of finding {id} is being changed by others: try again")
 
     def _is_over(self, undo_execution: str) -> bool:
-        """Whether an undo's execution has ended; False if AWS does not answer."""
+        """Return whether an undo's execution has ended; False if AWS does not answer."""
         try:
             return self.starter is not None and self.starter.state(undo_execution, undo=True) == "ended"
         except AwsError as error:
@@ -495,8 +497,9 @@ class Cleanups:
             return False
 
     def _check_stopper(self, who: str) -> None:
-        """Check that the policy lets this person stop. If the policy cannot be read, anyone may, because stopping is
-        safe.
+        """Check that the policy lets this person stop clean-ups.
+
+        If the policy cannot be read, anyone may, because stopping is safe.
         """
         try:
             policy = self.policy()
@@ -550,7 +553,7 @@ def _seen(finding: TrackedFinding, of_target: Sight, managed_tags: Sequence[str]
 def permission_blocker(
     finding: TrackedFinding, rule: UnattendedTag | None, last: Cleanup | None, cleanup: CleanupSection, now: datetime
 ) -> str | None:
-    """Return why this finding must not be cleaned up now; None if an approval, or a rule of the policy, allows it."""
+    """Return why this finding must not be cleaned up now; None if an approval or a rule of the policy allows it."""
     why = _not_approved(finding, last, cleanup, now)
     if why is None or rule is None:
         return why
@@ -570,7 +573,7 @@ def _problems_of_approval(
 ) -> Iterator[str]:
     """Yield each reason why an approval is not valid, the one to report first.
 
-    An approval is for one clean-up. After a cancel or stop, it takes a new one.
+    An approval is for one clean-up. After that one was cancelled or stopped, the finding needs a new approval.
     """
     record, again = finding.sighting, f"`slackwater findings reopen {finding.id}`, then approve it again"
     if approval.until is not None and approval.until <= now:
@@ -592,12 +595,12 @@ def _veto(last: Cleanup | None) -> ActorNote | None:
 
 
 def not_undoable(cleanup: Cleanup) -> str | None:
-    """Return why there is nothing to undo, or no way to; None if it can be undone."""
+    """Return why nothing can be undone; None if the clean-up can be undone."""
     return next(_reasons_against_undo(cleanup), None)
 
 
 def _reasons_against_undo(cleanup: Cleanup) -> Iterator[str]:
-    """Yield each reason, the one to report first."""
+    """Yield each reason why an undo is impossible, the one to report first."""
     match cleanup.stage:
         case "starting" | "waiting" | "working":
             yield f"it has not ended; `slackwater cleanup stop {cleanup.finding_id}` stops it"
@@ -687,7 +690,7 @@ def _undoing(cleanup: Cleanup, note: ActorNote) -> Cleanup:
 
 
 def _next(execution: str, what: Literal["stop", "undo"]) -> str:
-    """The name of the next execution that stops or undoes: `f-1-stop-1`, then `f-1-stop-2`."""
+    """Return the name of the next execution that stops or undoes: `f-1-stop-1`, then `f-1-stop-2`."""
     name, of, n = execution.rpartition(f"-{what}-")
     return f"{name}-{what}-{int(n) + 1}" if of and n.isdecimal() else f"{execution}-{what}-1"
 
@@ -697,28 +700,34 @@ def _name(undoing: Cleanup) -> str:
 
 
 def _touched(cleanup: Cleanup) -> bool:
-    """Whether something was deleted or changed, or may have been: a failed change request may have arrived."""
+    """Return whether something was deleted or changed, or may have been: AWS may have received a failed request."""
     if cleanup.deletes:
         return bool(cleanup.removals) or (cleanup.promised and bool(cleanup.backups))
     return cleanup.changed_at is not None or (cleanup.stage == "failed" and cleanup.was is not None)
 
 
 def _put_back(cleanup: Cleanup) -> bool:
-    """Whether the resource itself was not deleted, and all of its sub-resources are restored."""
+    """Return whether the resource itself was not deleted, and all of its sub-resources are restored."""
     return (
         cleanup.restored is not None and cleanup.restored.state == "done" and cleanup.restored.id == cleanup.resource.id
     )
 
 
 def _restorable(cleanup: Cleanup) -> bool:
-    """Whether an undo can restore what somebody else deleted after the backup. If it exists, nothing happens."""
+    """Return whether an undo can restore a resource that somebody else deleted after the backup.
+
+    If the resource still exists, the undo does nothing.
+    """
     ended = cleanup.stage in {"called-off", "failed"} and (_put_back(cleanup) or not _touched(cleanup))
     kept = any(backup.state == "verified" and backup.gone_at is None for backup in cleanup.backups)
     return ended and kept and not cleanup.not_restored
 
 
 def _spoiled(last: Cleanup) -> str | None:
-    """Return why the resource is not as the finding saw it: its last clean-up deleted only a part of it."""
+    """Return why the resource no longer matches its finding; None if it does.
+
+    The reason is a clean-up that ended after it had deleted or changed a part.
+    """
     if last.stage in {"failed", "called-off"} and not_undoable(last) is None:
         return (
             f"its last clean-up {last.stage.replace('-', ' ')} half done: `slackwater cleanup undo {last.finding_id}` "
@@ -746,7 +755,10 @@ def _cannot_stop(stage: Stage) -> str:
 
 
 def _backup_cost(evidence: FindingDocument | None) -> Decimal | None:
-    """Return what a backup costs a month, if the audit priced it: the difference in savings with the snapshot kept."""
+    """Return the monthly price of a backup; None if the audit did not price it.
+
+    The price is the difference in savings between a deletion with and without a kept snapshot.
+    """
     saved: dict[str, Any] = (
         {one["action"]: one["monthly_savings_usd"] for one in evidence["recommendations"]} if evidence else {}
     )

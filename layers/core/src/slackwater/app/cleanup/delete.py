@@ -1,7 +1,7 @@
-"""The step that deletes: one sub-resource at a time, with a check of everything before each.
+"""The step that deletes: one sub-resource at a time. It checks everything before each deletion.
 
-If there are thousands of one kind, many are deleted at once: a check of everything before the first of them; before
-each other, a check of its own tags and of stops. The last few are deleted one by one.
+If there are many sub-resources of one kind, the step deletes them in batches. It checks everything before the first of
+a batch, and only the tags and any stop before each of the others. The last few are deleted one by one.
 """
 
 import math
@@ -46,35 +46,35 @@ LOOK_AT_PARTS_S: Final = 60
 LOOK_AT_TURN_S: Final = 300
 """The first interval, in seconds, between checks whether the lock is free."""
 NOT_PUT_BACK_FOR: Final = timedelta(days=1)
-"""After this time the next clean-up gets the lock, even if nobody could restore what the last one had deleted."""
+"""After this time the next clean-up gets the lock, even if the deletions of the last one could not be restored."""
 LOOK_AT_FENCE_S: Final = 120
 """Seconds between checks of an EFS file system that nothing can mount, while CloudWatch catches up.
 
 They also detect a new mount target: EFS takes minutes to create one and to delete it again.
 """
 LONGEST_FENCE: Final = timedelta(hours=6)
-"""After this time, use counts as unknown."""
+"""After this time, Slackwater treats use of the file system as unknown."""
 LOOK_AT_FINAL_S: Final = 600
 """The first interval, in seconds, between checks of a final backup."""
 ACCESS_POINT: Final = "access-point"
 MOST_PARTS: Final = 20
-"""How many sub-resources one step deletes. It has fifteen minutes, and checks everything before each."""
+"""How many sub-resources one step deletes. The step has fifteen minutes, and checks everything before each."""
 LONGEST_STEP: Final = timedelta(minutes=10)
 """After this time a step starts nothing new, for the same reason."""
 MOST_AT_ONCE: Final = 500
-"""How many sub-resources of one kind are deleted between two checks of everything, where many are deleted at once."""
+"""The size of a batch: how many sub-resources of one kind are deleted between two checks of everything."""
 FEW: Final = 20
-"""If only so many are left, they are deleted one by one."""
+"""If no more than this are left, they are deleted one by one."""
 LONGEST_AT_ONCE: Final = timedelta(minutes=2)
 """The longest time between two checks of everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """The step, with what it needs. It only reads from `backup_takers`.
+    """The step and its dependencies. It only reads from `backup_takers`.
 
     Attributes:
-        sub_resource_watchers: Watchers of single sub-resources, for the kinds that are deleted many at once.
+        sub_resource_watchers: Watchers of single sub-resources, for the kinds that are deleted in batches.
     """
 
     cases: Cases
@@ -86,15 +86,15 @@ class Delete:
     sub_resource_watchers: Mapping[str, PartWatcher] = field(default_factory=dict)
 
     def delete(self, finding_id: str, execution: str) -> Answer:
-        """Delete what is left, as far as possible now.
+        """Delete the remaining sub-resources, as far as possible now.
 
         Returns:
-            "wait" while AWS works, "go" once it is deleted, "failed" if AWS takes days, "over" if anything has changed:
-            then nothing more is deleted.
+            "wait" while AWS works, "go" once everything is deleted, "failed" if AWS takes days, or "over" if anything
+            has changed. After "over", nothing more is deleted.
 
         Raises:
-            NotMineError, UnsafeError: Nothing may be deleted. MovedError, NotSeenError, AwsError: The step may run
-            again.
+            NotMineError, UnsafeError: Nothing may be deleted.
+            MovedError, NotSeenError, AwsError: The step may run again.
         """
         cleanup = self.cases.get(finding_id, execution)
         if cleanup.stage != "working" or not cleanup.deletes or not cleanup.parts:
@@ -121,7 +121,7 @@ class Delete:
         if _is_going(look):
             return cleanup, self._wait_for_aws(cleanup)
         finding = self.cases.finding(cleanup)
-        # AWS may answer the next question with an older state, so this answer's objection counts as well.
+        # AWS may answer the next call with an older state, so an objection in this answer counts as well.
         if why := (
             self.cases.objection(cleanup, finding, policy) or objection(cleanup, look, policy, self.cases.clock())
         ):
@@ -135,10 +135,10 @@ class Delete:
     def _delete_checked(
         self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy
     ) -> tuple[Cleanup, Answer | None]:
-        """Delete the next sub-resources if the resource is as it was found, and its backup is verified."""
+        """Delete the next sub-resources if the resource has not changed and its backup is verified."""
         seen = self.rechecker.recheck(cleanup, policy)
         if seen.state == "gone":
-            return cleanup, None  # somebody else has just deleted it
+            return cleanup, None  # somebody else has just deleted the resource
         if seen.state != "same" or seen.look is None:
             return cleanup, self.cases.over(cleanup, seen.why)
         why = _not_let(cleanup, finding, seen.look, policy)
@@ -160,7 +160,8 @@ class Delete:
     def _late_objection(self, cleanup: Cleanup) -> str | None:
         """Return what somebody has objected to while the checks ran; None if nothing.
 
-        CloudTrail and CloudWatch may take minutes to answer. Everything that is quick to read is read again after them.
+        CloudTrail and CloudWatch may take minutes to answer. Afterwards this reads everything again that is quick to
+        read.
 
         Raises:
             MovedError: The clean-up was changed meanwhile, for example stopped.
@@ -172,13 +173,11 @@ class Delete:
             return why
         look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
         if look is None:
-            return None  # deleting what is gone changes nothing
+            return None  # deleting a resource that does not exist changes nothing
         return objection(cleanup, look, policy, self.cases.clock()) or _not_let(cleanup, finding, look, policy)
 
     def _gone(self, cleanup: Cleanup, taker: BackupTaker) -> Answer:
-        """Wait for the final backup of a deleted file system, if there is one. The other backups are verified in any
-        case.
-        """
+        """Wait for the final backup of a deleted file system, if there is one. The others are verified already."""
         final = final_backup(cleanup)
         if final is None:
             return GO
@@ -192,11 +191,11 @@ class Delete:
     def _remove(self, cleanup: Cleanup, parts: Sequence[SubResource], policy: Policy) -> tuple[Cleanup, str | None]:
         """Record sub-resources, and ask AWS to delete them.
 
-        A check of everything came before the first. Each other one is checked by itself, after a check for stops. What
-        was not requested is removed from the record again.
+        The caller has checked everything before the first one. This checks each of the others by itself, after a check
+        for stops. Sub-resources whose deletion was not requested are removed from the record again.
 
         Returns:
-            The clean-up as it is then, and the objection to deleting the rest; None if there is none.
+            The clean-up as it is then, and the objection to deleting the rest; None if there is no objection.
         """
         resource, remover = cleanup.resource, self.removers[cleanup.resource.type]
         unasked = {part.id for part in parts} - {one.part.id for one in cleanup.removals}
@@ -226,13 +225,13 @@ class Delete:
         return self._off_record(cleanup, unasked), why
 
     def _kept_from(self, policy: Policy) -> datetime:
-        """Return until when a backup must be kept if its resource is deleted now."""
+        """Return the time until which a backup must be kept if its resource is deleted now."""
         return self.cases.clock() + timedelta(days=policy.cleanup.backup_days)
 
     def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
         """Wait while AWS deletes; fail if that takes too long."""
         now = self.cases.clock()
-        if not cleanup.removals:  # somebody else deletes it
+        if not cleanup.removals:  # somebody else is deleting the resource
             return wait_since(cleanup.marked.act_after if cleanup.marked else now, now, LOOK_AT_PARTS_S)
         since = cleanup.removals[-1].asked_at
         if now - since >= LONGEST_WAIT:
@@ -241,7 +240,7 @@ class Delete:
         return wait_since(since, now, LOOK_AT_PARTS_S)
 
     def _wait_for(self, ahead: Cleanup, cleanup: Cleanup) -> Answer:
-        """Wait for the lock; end if its holder failed, or if it takes too long."""
+        """Wait for the lock; end the clean-up if the lock's holder failed, or if the wait takes too long."""
         now = self.cases.clock()
         if self._is_given_up(ahead, now):
             self.cases.write(replace(ahead, has_turn=False))
@@ -263,8 +262,9 @@ class Delete:
         return wait_since(cleanup.waits_since or now, now, LOOK_AT_TURN_S)
 
     def _is_given_up(self, ahead: Cleanup, now: datetime) -> bool:
-        """Whether the lock's holder has nothing left to restore: it ended, and its resource is deleted, or a day has
-        passed.
+        """Return whether the lock's holder has nothing left to restore.
+
+        That is so if it ended, and either its resource is deleted or a day has passed.
         """
         if not ahead.ended or ahead.ended_at is None:
             return False
@@ -272,9 +272,9 @@ class Delete:
         return now - ahead.ended_at >= NOT_PUT_BACK_FOR or look(ahead.resource) is None
 
     def _fence(self, cleanup: Cleanup, part: SubResource, seen: Rechecked) -> Answer | None:
-        """Return what to wait for before an EFS file system itself is deleted; None if nothing.
+        """Return the answer that delays or cancels the deletion of an EFS file system itself; None to delete it now.
 
-        Nothing can mount it any more, but CloudWatch publishes earlier use with a delay.
+        Nothing can mount the file system any more, but CloudWatch publishes earlier use with a delay.
         """
         if cleanup.resource.type != EfsFileSystem.KIND or part.id != cleanup.resource.id:
             return None
@@ -292,10 +292,10 @@ class Delete:
         )
 
     def _recorded_anew(self, cleanup: Cleanup, part: SubResource) -> Cleanup:
-        """Return the clean-up with the newest record of what restores this sub-resource.
+        """Return the clean-up with a new record of the data that an undo needs to restore this sub-resource.
 
-        Access points cannot be changed, and there may be thousands. They are recorded once, before the first is
-        deleted.
+        Nobody can change access points, and there may be thousands. So they are recorded only once, before the first
+        one is deleted.
         """
         before = cleanup.removals[-1].part.kind if cleanup.removals else None
         if part.kind == before == ACCESS_POINT:
@@ -347,8 +347,8 @@ def _final_of(cleanup: Cleanup, now: datetime, policy: Policy) -> tuple[Backup, 
 def fence_left_s(fenced_at: datetime, now: datetime, *, caught_up: bool) -> int:
     """Return the seconds until the next check of an EFS file system that nothing can mount; 0 if the wait is over.
 
-    The wait ends `PUBLISHED_WITHIN` after `fenced_at` if CloudWatch has `caught_up`, and after `LONGEST_FENCE` in any
-    case.
+    The wait ends `PUBLISHED_WITHIN` after `fenced_at` if CloudWatch has `caught_up`, and otherwise after
+    `LONGEST_FENCE`.
     """
     left = fenced_at + PUBLISHED_WITHIN - now
     if left > timedelta(0):
@@ -357,9 +357,10 @@ def fence_left_s(fenced_at: datetime, now: datetime, *, caught_up: bool) -> int:
 
 
 def next_parts(look: CurrentState, many: Collection[str] = ()) -> Sequence[SubResource]:
-    """The next to go: of the kind that comes first, all of which have to be gone before the next; none while they go.
+    """Return the sub-resources to delete next; empty while AWS deletes the last ones of the first kind.
 
-    It is one part, or of the kinds in `many`, if very many are left, as many as go at a time.
+    All sub-resources of one kind must be gone before the next kind starts. The result is one sub-resource, or a batch
+    if its kind is in `many` and more than `FEW` are left.
     """
     first = look.parts[0].kind
     left = tuple(part for part in look.parts if part.kind == first and not part.going)
@@ -367,7 +368,10 @@ def next_parts(look: CurrentState, many: Collection[str] = ()) -> Sequence[SubRe
 
 
 def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: CurrentState, policy: Policy) -> str | None:
-    """Why what the policy let go for its tag must not, as the tag and the policy are now."""
+    """Return why the policy no longer allows this deletion without an approval or a backup; None if it does.
+
+    `look` has the resource's current tags.
+    """
     rule = unattended(finding.sighting, look.tags, policy.cleanup)
     if cleanup.approved_by == BY_POLICY and rule is None:
         return "the policy no longer allows its deletion without an approval"
@@ -377,5 +381,5 @@ def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: CurrentState, poli
 
 
 def _is_going(look: CurrentState) -> bool:
-    """Whether AWS is deleting the resource itself."""
+    """Return whether AWS is deleting the resource itself."""
     return bool(look.parts) and look.parts[-1].going

@@ -22,12 +22,12 @@ ENDS: Final[tuple[What, ...]] = ("called-off", "done", "failed", "undone")
 MENTIONS: Final[tuple[What, ...]] = ("marked", "warned", "asked")
 """Posts that mention the owner."""
 TRIED_FOR: Final = timedelta(days=14)
-"""How long a post about the end of a clean-up is tried, because it is not repeated. A warning is announced again after
-a day.
+"""How long NotifyFunction tries to send a post about the end of a clean-up, because that post is not repeated. A
+warning is announced again after a day.
 """
 
 UNDO: Final = re.compile(r"-undo-(\d+)$")
-"""The end of an undo's name: which undo it is."""
+"""Matches the end of the name of an undo's execution, which has the number of the undo."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class CleanupNews:
     clock: Clock
 
     def announce(self, what: What, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
-        """Record a post about the clean-up as it is on record now. From the same record, it is always the same post."""
+        """Record a post about the clean-up as it is on record now. The same record always yields the same post."""
         id_ = post_id(what, cleanup)
         case = Case(
             post_id=id_,
@@ -59,11 +59,11 @@ class CleanupNews:
         )
 
     def post(self, what: What, cleanup: Cleanup) -> Post | None:
-        """Return the post with this announcement; None if it was not recorded, or has expired."""
+        """Return the post with this announcement; None if it was not recorded or has expired."""
         return self.outbox.get(post_id(what, cleanup))
 
     def withdraw(self, what: What, cleanup: Cleanup) -> None:
-        """Do not send this post any more. If it is just being sent, it may still arrive."""
+        """Withdraw this post, so that it is not sent. If NotifyFunction is just sending it, it may still arrive."""
         post = self.post(what, cleanup)
         if post and post.waits and not post.withdrawn:
             self.outbox.write(replace(post, withdrawn=True, revision=post.revision + 1))
@@ -98,9 +98,7 @@ def post_id(what: What, cleanup: Cleanup) -> str:
 
 
 def _which(what: What, cleanup: Cleanup) -> str:
-    """Return what distinguishes several posts: the days of a warning, its repetition, the number of an undo, the
-    failure.
-    """
+    """Return what distinguishes posts of one kind: a warning's days and repetition, an undo's number, or a failure."""
     repeats = f".{cleanup.marked.repeats}" if cleanup.marked and cleanup.marked.repeats else ""
     if what == "marked":
         return repeats

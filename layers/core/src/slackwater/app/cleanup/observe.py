@@ -1,4 +1,4 @@
-"""Records what audits see of finished clean-ups, which shows what they really save."""
+"""Records what audits see of finished clean-ups, which shows how much these really save."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ def observe(store: CleanupStore, reports: Sequence[TargetReport], audit_id: str,
         store: The clean-ups.
         reports: What the audit says about each target.
         audit_id: The audit.
-        now: The time as of which the audit judged.
+        now: The evaluation time of the audit.
 
     Raises:
         AwsError: Some were not stored.
@@ -34,7 +34,7 @@ def observe(store: CleanupStore, reports: Sequence[TargetReport], audit_id: str,
         resource = cleanup.resource
         report = of_place.get((resource.account, resource.region))
         if report and (seen := observed(cleanup, report, audit_id, now)):
-            # Where somebody is faster, it is being undone, or a newer audit has seen it.
+            # The write fails if the clean-up is being undone, or if a newer audit has stored what it saw.
             store.write(replace(cleanup, observed=seen, revision=cleanup.revision + 1))
 
     if of_place:

@@ -1,4 +1,4 @@
-"""Checks again what is about to be deleted or changed: its state and tags, then the detector with its metrics."""
+"""Checks a resource again before it is deleted or changed: its state and tags, then the detector with its metrics."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -42,12 +42,12 @@ RAILS_READ: Final[Mapping[str, tuple[type[Record], ...]]] = {
     EfsFileSystem.KIND: (EfsFileSystem, EfsReplication),
     FsxFileSystem.KIND: (FsxFileSystem,),
 }
-"""What must be read to know what must never be touched, whatever the detector reads."""
+"""Record types that the safety checks need, whatever the detector reads."""
 
 
 VETO: Final = "somebody took its mark off"
 PRICES: Final = "pricing:GetProducts"
-"""The only gap that does not matter for the check."""
+"""The only failed call that does not matter for the check."""
 
 
 class NotSeenError(Exception):
@@ -59,11 +59,11 @@ class Rechecked:
     """The result of a check.
 
     Attributes:
-        state: "gone": the resource does not exist. "changed": it must not be touched, see `why`. "unknown": AWS did not
-            publish what is needed. "same": it is as it was found.
+        state: "gone": the resource does not exist. "changed": Slackwater must not touch it, see `why`. "unknown": AWS
+            did not publish what is needed. "same": the resource is as the audit found it.
         look: The resource's state; None if it does not exist.
         finding: What an audit would report now.
-        detached: What CloudTrail has about a volume's detachment.
+        detached: What CloudTrail has recorded about a volume's detachment.
         use_unknown: Why use of an EFS file system cannot be ruled out before its deletion; empty if it can.
     """
 
@@ -85,10 +85,10 @@ class Rechecker:
     clock: Clock
 
     def recheck(self, cleanup: Cleanup, policy: Policy) -> Rechecked:
-        """Compare the resource as it is now with what the clean-up has recorded.
+        """Compare the resource as it is now with what the clean-up recorded.
 
         Raises:
-            NotSeenError: Something required could not be read. Nothing is known to have changed.
+            NotSeenError: Something required could not be read. Slackwater does not know of any change.
             AwsError: AWS did not answer.
         """
         now = self.clock()
@@ -132,7 +132,7 @@ class Rechecker:
         return replace(checked, use_unknown=efs_use.unknown(answered, during, cleanup.fenced_at) or "")
 
     def _compared(self, cleanup: Cleanup, scan: TargetScan, fleet: Fleet) -> Rechecked:
-        """Compare the scan with the clean-up. Without optional data the detector may be less confident."""
+        """Compare the scan with the clean-up. If optional data is missing, the detector may be less confident."""
         if scan.unknown:
             return Rechecked(state="unknown", why=scan.unknown[0].reason)
         finding = next((found for found in scan.findings if found.id == cleanup.finding_id), None)
@@ -153,9 +153,9 @@ class Rechecker:
 
 
 def objection(cleanup: Cleanup, look: CurrentState, policy: Policy, now: datetime) -> str | None:
-    """Return what a resource's state has against going on; None if nothing.
+    """Return why a resource's state does not let the clean-up continue; None if it does.
 
-    Compares only what the clean-up has already recorded.
+    This compares only what the clean-up has already recorded.
     """
     if cleanup.born_at and look.born_at != cleanup.born_at:
         return "it is another resource of the same id"
@@ -165,7 +165,7 @@ def objection(cleanup: Cleanup, look: CurrentState, policy: Policy, now: datetim
 
 
 def _tags_objection(cleanup: Cleanup, look: CurrentState, policy: Policy, now: datetime) -> str | None:
-    """Return what the tags of the resource, or of what belongs to it, have against going on; None if nothing."""
+    """Return why tags of the resource or its sub-resources do not let the clean-up continue; None if they do."""
     if tags_exempt(look.tags, policy.exempt, now):
         return "a tag keeps it, or its tags could not be read"
     for id_, tags in look.children.items():
@@ -194,7 +194,7 @@ def _deletion_objection(cleanup: Cleanup, look: CurrentState, managed_tags: Sequ
 
 
 def _as_of(audit: Audit, at: datetime) -> Audit:
-    """Return the audit with metrics as of this time, because our own backup reads the file system afterwards."""
+    """Return the audit with metrics that end at this time: later, Slackwater's own backup reads the file system."""
 
     def sources(target: Target) -> Sources:
         now = audit.sources(target)
@@ -223,7 +223,7 @@ class _MetricsUntil:
 def part_objection(
     cleanup: Cleanup, part: SubResource, tags: Mapping[str, str], policy: Policy, now: datetime
 ) -> str | None:
-    """Return what the tags of one sub-resource have against its deletion; None if nothing."""
+    """Return why the tags of one sub-resource do not let it be deleted; None if they do."""
     name = f"{part.kind} {part.id}"
     if tags_exempt(tags, policy.exempt, now):
         return f"a tag keeps {name}, which hangs on it"
@@ -234,10 +234,10 @@ def part_objection(
 
 @dataclass(slots=True)
 class _Kept:
-    """An inventory that keeps what it read, and also reads what the safety checks need.
+    """An inventory that keeps the records that it read, and also reads those that the safety checks need.
 
-    It ignores what the clean-up itself has changed: it restores the number of mount targets that it deleted. It also
-    remembers when a volume was detached, because CloudTrail forgets that after 90 days.
+    It hides the changes of the clean-up itself: it counts the mount targets that the clean-up deleted as present. It
+    also keeps the time of a volume's detachment, because CloudTrail drops it after 90 days.
     """
 
     inner: Inventory
@@ -249,7 +249,7 @@ class _Kept:
     ) -> tuple[Fleet, list[Gap]]:
         rails = RAILS_READ[self.cleanup.resource.type]
         read, gaps = self.inner.read(target, {*required, *rails}, optional)
-        with suppress(UnreadableRecordError):  # a gap names the record, and so the clean-up waits
+        with suppress(UnreadableRecordError):  # then an access error names the record, and the clean-up waits
             for was in self._remembered(read):
                 read = read.with_(was)
         self.fleet = read

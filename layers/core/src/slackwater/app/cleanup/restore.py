@@ -1,4 +1,4 @@
-"""The step that restores what a clean-up deleted, or had deleted before it was cancelled."""
+"""The step that restores the resources that a clean-up deleted, even if it was cancelled or failed afterwards."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ ADOPTED: Final = "no more was known of it than its backup says: other settings a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restore:
-    """The step, with what it needs."""
+    """The step and its dependencies."""
 
     cases: Cases
     restorers: Mapping[str, Restorer]
@@ -27,13 +27,14 @@ class Restore:
     keys: Keys
 
     def restore(self, finding_id: str, execution: str) -> Answer:
-        """Do one step.
+        """Run the step once.
 
         Returns:
-            "wait" while AWS works, "go" once everything possible is restored, "failed" if it cannot be.
+            "wait" while AWS works, "go" once everything possible is restored, "failed" if it cannot be restored.
 
         Raises:
-            NotMineError, UnsafeError: Nothing may be restored. MovedError, AwsError: The step may run again.
+            NotMineError, UnsafeError: Nothing may be restored.
+            MovedError, AwsError: The step may run again.
         """
         cleanup = self.cases.get(finding_id, execution)
         undoing = cleanup.stage == "undoing"
@@ -45,7 +46,7 @@ class Restore:
             return GO
         if why := cleanup.not_restored:
             return self.cases.failed(cleanup, why)
-        if final := final_backup(cleanup):  # its execution died before it was on record what became of it
+        if final := final_backup(cleanup):  # its execution ended before the result was recorded
             now = self.cases.clock()
             ended = ended_final_backup(cleanup, final, self.backup_takers[cleanup.resource.type], self.keys, now)
             if ended is None:
@@ -54,7 +55,7 @@ class Restore:
         return self._restore(cleanup, undoing=undoing)
 
     def _restore(self, cleanup: Cleanup, *, undoing: bool) -> Answer:
-        """Do one step of the restore, and record its progress."""
+        """Restore as much as is possible now, and record the progress."""
         restored = self.restorers[cleanup.resource.type].restore(cleanup)
         if cleanup.adopted and restored.state == "done":
             restored = replace(restored, differences=(*restored.differences, ADOPTED))
@@ -69,7 +70,7 @@ class Restore:
             if restored != cleanup.restored:
                 self.cases.write(known)
             return wait_since(since, now, LOOK_AT_RESTORE_S)
-        known = replace(known, has_turn=False)  # it is whole again
+        known = replace(known, has_turn=False)  # nothing is missing any more
         if undoing:
             self.cases.write(known)
         else:

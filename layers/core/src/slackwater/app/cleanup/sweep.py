@@ -1,4 +1,4 @@
-"""Deletes expired backups that clean-ups of this installation made, and records which no longer exist."""
+"""Deletes expired backups that clean-ups of this installation made, and records which backups no longer exist."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,15 +14,15 @@ from slackwater.ports.cleanup import Sweeper
 from slackwater.ports.errors import AwsError
 
 LISTED_WITHIN: Final = timedelta(hours=1)
-"""After this time AWS lists a requested backup. If it does not, the backup does not exist."""
+"""Within this time AWS lists a requested backup. If it does not, the backup does not exist."""
 
 type Place = tuple[str, str, str]
-"""The kind of a resource, its account and its region."""
+"""The kind of a resource, its account and its Region."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swept:
-    """The result: backups that were deleted or kept although expired, with the reason, and errors."""
+    """The result: deleted backups and backups that were kept although expired, with the reasons; and errors."""
 
     deleted: tuple[tuple[str, str], ...]
     kept: tuple[tuple[str, str], ...]
@@ -33,8 +33,8 @@ class Swept:
 class _Held:
     """A finding, and the ids of the backups on its record: those that may exist, and those that no longer do.
 
-    `unnamed` are tokens of backups that were requested, but whose id is not on record. `never_made` says that AWS never
-    made one of an earlier attempt.
+    `unnamed` are the tokens of backups that were requested, but whose id is not on record. `never_made` says that AWS
+    never made a backup that an earlier attempt requested.
     """
 
     finding_id: str
@@ -44,7 +44,7 @@ class _Held:
     never_made: bool = False
 
     def is_as_listed(self, listed: Mapping[str, Copy], installation: str | None, now: datetime) -> bool:
-        """Whether there is nothing to delete, and nothing new to record."""
+        """Return whether there is nothing to delete and nothing new to record."""
         kept = all(id_ in listed and expiry_reason(listed[id_], installation, now) is None for id_ in self.there)
         named = not any(copy.token in self.unnamed for copy in listed.values())
         return kept and named and not self.never_made and not any(id_ in listed for id_ in self.gone)
@@ -52,7 +52,7 @@ class _Held:
 
 @dataclass(slots=True)
 class _Found:
-    """Collects the result."""
+    """Collects the result of a sweep."""
 
     deleted: list[tuple[str, str]] = field(default_factory=list)
     kept: list[tuple[str, str]] = field(default_factory=list)
@@ -63,8 +63,8 @@ class _Found:
 class Sweep:
     """Sweeps backups. `installation` returns this installation's id; None if nothing has needed one yet.
 
-    Only backups whose id is on record are deleted. Copies that somebody made, and backups of other installations, are
-    not on record here.
+    It deletes only backups whose id is on record. Copies that somebody else made and backups of other installations
+    are not on record here.
     """
 
     cases: Cases
@@ -91,7 +91,7 @@ class Sweep:
                 except (AwsError, UnsafeError) as error:
                     found.troubles.append(f"the backups of finding {held.finding_id} in {account} {region}: {error}")
                 except MovedError:
-                    pass  # somebody is at work on it: tomorrow is early enough
+                    pass  # somebody else changed the record: the next sweep checks again
         return Swept(deleted=tuple(found.deleted), kept=tuple(found.kept), troubles=tuple(found.troubles))
 
     def _places(self) -> dict[Place, list[_Held]]:
@@ -114,7 +114,7 @@ class Sweep:
                 return places
 
     def _sweep(self, finding_id: str, listed: Mapping[str, Copy], now: datetime, found: _Found) -> None:
-        cleanup = self.cases.store.get(finding_id)  # as it is now
+        cleanup = self.cases.store.get(finding_id)  # the current record
         if cleanup is None:
             return
         cleanup = self._named(cleanup, listed)
@@ -129,13 +129,13 @@ class Sweep:
                     gone.add(id_)
                 elif why := self._over(cleanup, copy, found):
                     ours.add(id_)
-                    if id_ in named:  # an undo must not start from it, even if this ends right after the call
+                    if id_ in named:  # record it first: no undo may start from a deleted backup
                         cleanup = self._recorded(cleanup, {*gone, id_}, ours, now, found)
                     gone |= {id_} if self._deleted(cleanup, copy, why, found) else set()
         self._recorded(cleanup, gone, ours, now, found)
 
     def _named(self, cleanup: Cleanup, listed: Mapping[str, Copy]) -> Cleanup:
-        """Record the id of a backup that AWS made, if the clean-up ended before AWS's answer was recorded."""
+        """Record the ids of backups that AWS made, but whose clean-up ended before it recorded AWS's answer."""
         of_arn = cleanup.resource.arn
         named = replace(cleanup, earlier=tuple(_found(one, listed, of_arn) for one in cleanup.earlier))
         if cleanup.ended:
@@ -143,8 +143,9 @@ class Sweep:
         return cleanup if named == cleanup else self.cases.write(named)
 
     def _now(self, cleanup: Cleanup, backup: Backup, listed: Copy, now: datetime) -> Copy | None:
-        """Return a listed backup, read again if that matters, because the list may be older than the record; None if
-        deleted.
+        """Return a listed backup; None if it is deleted.
+
+        If it matters, this reads the backup again, because the list may be older than the record.
         """
         if backup.gone_at is None and expiry_reason(listed, self.installation(), now) is None:
             return listed
@@ -152,12 +153,15 @@ class Sweep:
         return sweeper.look(cleanup.resource.account, cleanup.resource.region, listed)
 
     def _over(self, cleanup: Cleanup, copy: Copy, found: _Found) -> str | None:
-        """Return why a backup has expired; None if it stays. An adopted one belongs to another installation."""
+        """Return why a backup has expired; None if it is kept.
+
+        Adopted backups are always kept, because they belong to another installation.
+        """
         why = None if cleanup.adopted else expiry_reason(copy, self.installation(), self.cases.clock())
         if copy.id is None or why is None:
             return None
         if self._is_the_only_copy(cleanup, self.sweepers[cleanup.resource.type]):
-            undo = "restore" if cleanup.stage == "undone" else "undo"  # there is no second undo of what was restored
+            undo = "restore" if cleanup.stage == "undone" else "undo"  # a restored clean-up cannot be undone again
             found.kept.append(
                 (
                     copy.id,
@@ -168,7 +172,7 @@ class Sweep:
         return why
 
     def _deleted(self, cleanup: Cleanup, copy: Copy, why: str, found: _Found) -> bool:
-        """Delete a backup, and return whether it is gone. If AWS does not answer, the next sweep checks."""
+        """Delete a backup, and return whether it is gone; True if AWS does not answer: the next sweep checks again."""
         account, region, sweeper = (
             cleanup.resource.account,
             cleanup.resource.region,
@@ -186,11 +190,11 @@ class Sweep:
         return True
 
     def _is_the_only_copy(self, cleanup: Cleanup, sweeper: Sweeper) -> bool:
-        """Whether it may be the only copy of data that this clean-up did not delete, or has restored."""
+        """Return whether a backup may be the only copy of data that this clean-up did not delete, or has restored."""
         resource, restored = cleanup.resource, cleanup.restored
         if cleanup.stage == "done" and any(one.part.id == resource.id for one in cleanup.removals):
             return False
-        # Restored by an undo, or when a half-done deletion was called off.
+        # An undo restored it, or the cancellation of a partial deletion did.
         if restored and restored.state == "done" and restored.id and restored.arn and restored.id != resource.id:
             return sweeper.born_at(replace(resource, id=restored.id, arn=restored.arn)) is None
         born_at = sweeper.born_at(resource)
@@ -199,7 +203,7 @@ class Sweep:
     def _recorded(
         self, cleanup: Cleanup, gone: Collection[str], ours: Collection[str], now: datetime, found: _Found
     ) -> Cleanup:
-        """Record which backups are gone, or exist again. The ledger names those that somebody else deleted early."""
+        """Record which backups are gone or exist again. The ledger names those that somebody else deleted early."""
         backups = tuple(_as_seen(backup, gone, now) for backup in cleanup.backups) if cleanup.ended else cleanup.backups
         earlier = tuple(
             one
@@ -221,7 +225,7 @@ class Sweep:
         return self.cases.record_event(seen, "backup-gone", why)[0]
 
     def _lost_at(self, cleanup: Cleanup, backups: Sequence[Backup], now: datetime) -> datetime | None:
-        """Return since when neither the resource nor a backup of it exists; None if one does."""
+        """Return since when neither the resource nor a backup of it exists; None if one of them does."""
         if not backups or not cleanup.ended or any(backup.is_there for backup in backups):
             return None
         if cleanup.lost_at:
@@ -231,12 +235,12 @@ class Sweep:
 
 
 def _was_never_made(backup: Backup, now: datetime) -> bool:
-    """Whether AWS would list the backup by now if it had received the request."""
+    """Return whether AWS would list the backup by now if it had received the request."""
     return backup.is_unnamed and now - (backup.asked_again_at or backup.asked_at) >= LONGEST_WAIT
 
 
 def _found(backup: Backup, listed: Mapping[str, Copy], of_arn: str) -> Backup:
-    """Return the backup with the ids of what AWS made of the request, if they are not on record."""
+    """Return the backup with the ids that AWS gave it and its spares, if they are not on record yet."""
     if not backup.is_unnamed:
         return backup
     copies = [copy for copy in listed.values() if copy.token == backup.token]

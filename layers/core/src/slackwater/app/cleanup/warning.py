@@ -21,7 +21,7 @@ from slackwater.ports.cleanup import Watcher
 from slackwater.ports.errors import AwsError
 
 UNWARNED_FOR: Final = timedelta(days=7)
-"""How late all warnings of a clean-up may be in total. After that, it is cancelled."""
+"""How late the warnings of a clean-up may be in total. After that, the clean-up is cancelled."""
 UNSAID: Final = "it has not said that it took the warning"
 MOVED: Final = timedelta(hours=1)
 """If the date moves by more than this, the tag is updated and the date announced again."""
@@ -36,8 +36,9 @@ class Warnings:
     news: CleanupNews
 
     def updated(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Cleanup:
-        """Record which warnings Slack has confirmed, and the date that follows from this and the policy. It never
-        becomes earlier.
+        """Record which warnings Slack has confirmed, and update the date on which the clean-up acts.
+
+        The date follows from these warnings and the policy. It never becomes earlier.
 
         Raises:
             MovedError: Somebody else has changed the record.
@@ -49,7 +50,7 @@ class Warnings:
         if tagging.notice is None and tagging.delivered_at is None and not tagging.unwarned:
             tagging = replace(
                 tagging, notice=Notice(since=self.cases.clock())
-            )  # marked before deliveries were on record
+            )  # an older version tagged it, which did not record deliveries
             cleanup = self.cases.write(replace(cleanup, marked=tagging))
         rule = self._rule(cleanup, finding, policy)
         cleanup = self._delivered(cleanup, tagging, policy, rule)
@@ -93,7 +94,7 @@ class Warnings:
         )
 
     def give_up_reason(self, cleanup: Cleanup) -> str | None:
-        """Return why not to wait any longer for a delivery; None if it may still succeed, or no warning is due."""
+        """Return why not to wait any longer for a delivery; None if it may still succeed or no warning is due."""
         tagging = cleanup.marked
         if tagging is None or tagging.notice is None:
             return None
@@ -107,13 +108,13 @@ class Warnings:
         return f"its owner could not be warned within {UNWARNED_FOR.days} days: Slack: {why}"
 
     def announce(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
-        """Record the post of the warning that waits for its delivery, if it is not recorded."""
+        """Record the post of the undelivered warning, if it is not recorded yet."""
         if cleanup.marked and cleanup.marked.notice:
             what, shown = _shown(cleanup, cleanup.marked)
             self.news.announce(what, shown, finding, policy)
 
     def withdraw(self, cleanup: Cleanup) -> None:
-        """Do not send an undelivered warning any more, because the deletion will not happen."""
+        """Withdraw an undelivered warning, because the deletion will not happen."""
         if cleanup.marked and cleanup.marked.notice:
             self.news.withdraw(*_shown(cleanup, cleanup.marked))
 
@@ -134,9 +135,9 @@ class Warnings:
     def _written(
         self, cleanup: Cleanup, after: Tagging, to: datetime, why: str = "", *, warned: int | None = None
     ) -> Cleanup:
-        """Store the warning state. If the date moved, update the tag first, add a ledger entry, and announce it again.
+        """Store the warning state. If the date moved, update the tag first, add a ledger entry and announce it again.
 
-        `warned` is for how many days ahead a warning was just delivered.
+        `warned` is set if a warning was just delivered: how many days ahead of the deletion that warning was due.
         """
         now, before = self.cases.clock(), after.act_after
         if to > before:
@@ -156,7 +157,7 @@ class Warnings:
         return self.cases.record_event(known, "marked", then)[0] if moved else self.cases.write(known)
 
     def _retag(self, cleanup: Cleanup, to: datetime) -> None:
-        """Update the date in the tag. It only informs: if this fails, the record and the announcement have the date."""
+        """Update the date in the tag. This may fail, because the record and the announcement also have the date."""
         watcher = self.watchers[cleanup.resource.type]
         try:
             if look := watcher.look(cleanup.resource):
@@ -166,7 +167,7 @@ class Warnings:
 
 
 def _shown(cleanup: Cleanup, tagging: Tagging) -> tuple[What, Cleanup]:
-    """Return the kind of the warning, and the clean-up as the warning describes it."""
+    """Return the kind of the warning and the clean-up as the warning describes it."""
     notice = tagging.notice
     if notice is None or notice.days is None:
         return "marked", replace(cleanup, marked=tagging)

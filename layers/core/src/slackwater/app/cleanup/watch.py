@@ -1,6 +1,6 @@
-"""The steps of a clean-up that delete and change no resource: checks, tags, waiting, and the end.
+"""The steps of a clean-up that delete or change no resource: checks, tags, waiting, and the end.
 
-Each step can run twice, or crash anywhere and run again: it reads the record, does what is left, and writes.
+Each step can run twice, or crash anywhere and run again: it reads the record, does what is left, and writes the record.
 """
 
 from collections.abc import Callable, Mapping
@@ -58,29 +58,29 @@ type WatchStep = Literal[
 ]
 
 BY_RECORD: Final[tuple[WatchStep, ...]] = ("confirm", "record", "call_off", "fail", "not_put_back", "undo_failed")
-"""Steps that need the record only. They work even if a list of the clean-up is lost, or too long to store."""
+"""Steps that need only the record. They work even if a list of the clean-up is lost or too long to store."""
 
 LOOK_FOR_DELIVERY: Final = timedelta(minutes=15)
 """The first interval between checks whether a warning was delivered."""
 LOOK_FOR_APPROVAL: Final = timedelta(minutes=15)
 """The first interval between checks for an approval."""
 LOOKS: Final = 60
-"""Later intervals are a sixtieth of the time waited: fewer than 400 checks in 90 days, because an execution's history
-is limited.
+"""Later intervals are a sixtieth of the time waited so far. That is fewer than 400 checks in 90 days, because an
+execution's history is limited.
 """
 ON_RECORD: Final = "The clean-up's record says"
-"""How the state machine's error begins if a step has recorded the reason."""
+"""The start of the state machine's error if a step has recorded the reason."""
 LOOK_IF_GONE_S: Final = 60
 """The first interval, in seconds, between checks of something that AWS is deleting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """The steps, with what they need.
+    """The steps and their dependencies.
 
     Attributes:
         account: The account that clean-up is deployed in, the only one that it works in.
-        backup_monthly_usd: Returns what backups cost, by kind, region and bytes; None if unknown.
+        backup_monthly_usd: Returns the monthly price of a backup in USD, by kind, Region and bytes; None if unknown.
     """
 
     account: str
@@ -99,8 +99,8 @@ class Watch:
         """Run one step, and return the answer for the state machine.
 
         Raises:
-            NotMineError, UnsafeError: The step must not run. MovedError, NotSeenError, AwsError: The step may run
-            again.
+            NotMineError, UnsafeError: The step must not run.
+            MovedError, NotSeenError, AwsError: The step may run again.
         """
         read = self.cases.short if step in BY_RECORD else self.cases.get
         cleanup = read(finding_id, execution)
@@ -151,7 +151,7 @@ class Watch:
                 return self._preflight(cleanup)
 
     def _load(self, cleanup: Cleanup, finding: TrackedFinding) -> Answer:
-        """Check the account, and that the audit that found it saw the whole target."""
+        """Check the account, and that the scan that found the issue is complete."""
         if why := account_blocker(cleanup.resource.account, self.account):
             return self.cases.over(cleanup, why)
         resource = finding.sighting.resource
@@ -167,7 +167,7 @@ class Watch:
     def _recheck(self, cleanup: Cleanup, policy: Policy) -> Answer:
         seen = self.rechecker.recheck(cleanup, policy)
         if seen.state == "gone" and cleanup.backups:
-            return GO  # somebody was faster: what is in the backup is all there is, and goes on record
+            return GO  # somebody else deleted it: only the backup is left, and the next steps record it
         if seen.state != "same":
             return self.cases.over(cleanup, seen.why)
         if seen.detached != cleanup.detached:
@@ -175,7 +175,7 @@ class Watch:
         return GO
 
     def _tag(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
-        """Record the resource's state and what restores it, and then tag it."""
+        """Record the resource's state and the data that an undo needs, and then tag the resource."""
         resource, watcher = cleanup.resource, self.watchers[cleanup.resource.type]
         look = watcher.look(resource)
         if look is None:
@@ -220,7 +220,7 @@ class Watch:
         return go(kind=_kind(cleanup), wait_until=until)
 
     def _grace(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
-        """Check for signs of use, and warn. If AWS does not answer today, that is no sign: check again tomorrow."""
+        """Check for signs of use, and warn the owner. If AWS does not answer, check again later."""
         cleanup, waits = self._not_yet(cleanup, finding, policy)
         if waits is None or waits == OVER:
             return waits or GO
@@ -233,7 +233,7 @@ class Watch:
         return waits
 
     def _not_yet(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> tuple[Cleanup, Answer | None]:
-        """Wait for the end of the grace period and for undelivered warnings; the answer is None if there is no need."""
+        """Wait for undelivered warnings and the end of the grace period; the answer is None after both."""
         cleanup = self.warnings.updated(cleanup, finding, policy)
         if why := self.warnings.give_up_reason(cleanup):
             return cleanup, self.cases.over(cleanup, why)
@@ -246,11 +246,11 @@ class Watch:
 
     @property
     def warnings(self) -> Warnings:
-        """Tracks whether the owner was warned."""
+        """The tracker of the warnings to the owner."""
         return Warnings(cases=self.cases, watchers=self.watchers, news=self.news)
 
     def _used(self, cleanup: Cleanup, policy: Policy) -> str | None:
-        """Return why the clean-up must not wait any longer; None if AWS shows no reason today."""
+        """Return why the clean-up must be cancelled; None if AWS shows no reason now."""
         try:
             seen = self.rechecker.recheck(cleanup, policy)
         except (NotSeenError, AwsError) as error:
@@ -276,9 +276,7 @@ class Watch:
         return wait_until(min(lapses, now + max(LOOK_FOR_APPROVAL, (now - tagging.act_after) / LOOKS)))
 
     def _begin(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
-        """Make the last check before anything is done: the grace period is over, the approval is valid, nothing has
-        changed.
-        """
+        """Check one last time: the grace period is over, the approval is valid and nothing has changed."""
         if cleanup.stage == "working":
             return go(kind=_kind(cleanup))
         tagging = self._tagging(cleanup)
@@ -346,7 +344,10 @@ class Watch:
         return GO
 
     def _approver(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Decision | None:
-        """Return the valid approval, if any: not expired, by somebody who may, for this finding and this setting."""
+        """Return the valid approval; None if there is none.
+
+        A valid approval has not expired, is by somebody who may approve, and is for this finding and this setting.
+        """
         decision = finding.decision
         if finding.status != "approved" or decision is None or decision.status != "approved":
             return None
@@ -369,8 +370,9 @@ class Watch:
         return wait_since(since, now, LOOK_IF_GONE_S)
 
     def _to_put_back(self, cleanup: Cleanup) -> bool:
-        """Whether sub-resources are missing from a resource that still exists. A deleted one is only restored on
-        request.
+        """Return whether sub-resources are missing from a resource that still exists.
+
+        A deleted resource is restored only on request.
         """
         if not cleanup.removals:
             return False
@@ -378,8 +380,9 @@ class Watch:
         return look is not None and not (look.parts and look.parts[-1].going)
 
     def _puts_back(self, cleanup: Cleanup) -> bool:
-        """Whether sub-resources must be restored now. Other clean-ups of this type wait until then; if not, release the
-        lock.
+        """Return whether sub-resources must be restored now. If not, release the lock.
+
+        Other clean-ups of this type wait for the lock until the restore is complete.
         """
         put_back = self._to_put_back(cleanup)
         if cleanup.has_turn and not put_back:
@@ -399,9 +402,9 @@ class Watch:
         return GO
 
     def _cancel(self, cleanup: Cleanup) -> Answer:
-        """Remove the tags, and restore what was deleted. The approval was for this clean-up, and ends with it.
+        """Remove the tags, and restore what was deleted. The approval ends with this clean-up.
 
-        Removing the tag counts as a veto, as a stop does.
+        If a person removed the tag, that counts as a veto, as a stop does.
         """
         if not cleanup.ended:
             self._remove_tags(cleanup)
@@ -418,9 +421,9 @@ class Watch:
         return go(put_back=self._puts_back(cleanup))
 
     def _fail(self, cleanup: Cleanup, error: StepError | None) -> Answer:
-        """Record what went wrong, and what was done until then, before the tags are removed, because that may fail too.
+        """Record what went wrong and what was done until then, and then remove the tags, because that may fail too.
 
-        Executions that ended, or were stopped, report a second time, which changes nothing.
+        An execution that has ended or was stopped may report its failure a second time, which changes nothing.
         """
         new = not cleanup.ended
         if new and cleanup.stage == "undoing":
@@ -430,7 +433,7 @@ class Watch:
             status: Status | None = "failed" if self.cases.finding(cleanup).status in {*WAITING, "cleaning"} else None
             half = cleanup.has_turn and bool(
                 cleanup.removals
-            )  # who waits is called off by one that failed with its turn
+            )  # a failed clean-up that keeps the lock cancels those that wait for it
             failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what, has_turn=half)
             cleanup, _ = self.cases.record_event(failed, "failed", what, status=status)
         self._remove_tags_if_possible(cleanup)
@@ -440,8 +443,9 @@ class Watch:
         return go(put_back=put_back, **({"failed": True} if new else {}))
 
     def _not_put_back(self, cleanup: Cleanup, error: StepError | None) -> Answer:
-        """Record which sub-resources were deleted and not restored, because that failed or AWS does not say what is
-        missing.
+        """Record which deleted sub-resources are not restored.
+
+        Either the restore failed, or AWS does not say what is missing.
         """
         gone = _not_put_back(cleanup)
         if not gone or cleanup.why.startswith(NOT_PUT_BACK):
@@ -454,7 +458,7 @@ class Watch:
         return go(failed=True)
 
     def _remove_tags_if_possible(self, cleanup: Cleanup) -> None:
-        """Remove the tags after a failure. An error here is only logged, because the failure is recorded."""
+        """Remove the tags after a failure. An error here is only logged, because the failure is already recorded."""
         try:
             self._remove_tags(cleanup)
             self.warnings.withdraw(cleanup)
@@ -507,7 +511,7 @@ class Watch:
             self._announce("failed", cleanup, self.cases.finding(cleanup))
         return go(**({"failed": True} if new else {}))
 
-    # -- Parts of these
+    # -- Helpers
 
     def _tagging(self, cleanup: Cleanup) -> Tagging:
         if cleanup.marked is None:
@@ -515,7 +519,7 @@ class Watch:
         return cleanup.marked
 
     def _announce(self, what: What, cleanup: Cleanup, finding: TrackedFinding) -> None:
-        """Post to Slack, once: the post's id is the same each time. An unreadable policy must not block it."""
+        """Post to Slack, once: the post's id is the same each time. An unreadable policy does not prevent the post."""
         try:
             policy = self.policy()
         except PolicyError as error:
@@ -525,7 +529,7 @@ class Watch:
 
 
 def done_words(cleanup: Cleanup) -> str:
-    """Return the result: `deleted; its data is in snap-1 until 2027-02-20`, or both settings."""
+    """Return the result in words: `deleted; its data is in snap-1 until 2027-02-20`, or both settings."""
     if cleanup.setting is not None:
         was = f" from {in_words(cleanup.was)}" if cleanup.was else ""
         return f"changed{was} to {in_words(cleanup.setting)}"
@@ -545,7 +549,7 @@ def _backed_up(cleanup: Cleanup) -> str:
 
 
 def undone_words(cleanup: Cleanup) -> str:
-    """Return what was restored, and how it differs from before."""
+    """Return what was restored and how it differs from before."""
     restored = cleanup.restored
     differences = f"; {some(restored.differences, between='; ')}" if restored and restored.differences else ""
     if cleanup.setting is not None:
@@ -557,14 +561,14 @@ def undone_words(cleanup: Cleanup) -> str:
 
 
 def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
-    """Return what a step recorded, and the state machine's error unless it only refers to that."""
+    """Return the reason that a step recorded, and the state machine's error unless it only refers to that reason."""
     message = error_text(error) if error and ON_RECORD not in error.get("Cause", "") else ""
     words = (cleanup.why, "" if message in cleanup.why else message)
     return "; ".join(one for one in words if one) or "for a reason that nobody gave"
 
 
 def _not_put_back(cleanup: Cleanup) -> str:
-    """Return which sub-resources were deleted and are not restored; empty if there are none."""
+    """Return which deleted sub-resources are not restored; empty if there are none."""
     missing = [one.part for one in cleanup.removals if one.part.id != cleanup.resource.id]
     if not missing or (cleanup.restored and cleanup.restored.state == "done"):
         return ""
@@ -573,7 +577,7 @@ def _not_put_back(cleanup: Cleanup) -> str:
 
 
 def _with_rest(why: str, cleanup: Cleanup) -> str:
-    """Return why it ended, and what was done until then."""
+    """Return why the clean-up ended and what was done until then."""
     done = []
     if cleanup.backups:
         done += [
