@@ -784,5 +784,7 @@ def test_of_a_thousand_findings_and_a_hundred_owners_no_mention_is_wrong(data, l
     shown = mentioned(messages)
     assert {*shown} <= right
     assert len(shown) == len({*shown}) == min(len(right), 10)
-    assert (f" and {len(right) - 10:,} other owner" in messages[0].text) == (len(right) > 10)
+    assert (f", {len(right) - 10:,} other owner" in messages[0].text) == (len(right) > 10)
+    unowned = sum(one.entry.evidence.owner not in people for one in new)
+    assert not right or f", {unowned:,} finding" in messages[0].text
     assert [problem for message in messages for problem in limits.of_message(as_json(message))] == []
