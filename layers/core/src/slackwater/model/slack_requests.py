@@ -17,7 +17,7 @@ class Asker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Press:
+class ButtonPress:
     """A pressed button, or a chosen option.
 
     Attributes:
@@ -42,7 +42,7 @@ class Press:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dismissal:
-    """The submitted form of a dismissal; `days` None does not expire. Other fields as in Press."""
+    """The submitted form of a dismissal; `days` None does not expire. Other fields as in ButtonPress."""
 
     id: str
     at: datetime
@@ -57,7 +57,7 @@ class Dismissal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """The slash command with its text. Other fields as in Press."""
+    """The slash command with its text. Other fields as in ButtonPress."""
 
     id: str
     at: datetime
@@ -67,7 +67,7 @@ class Command:
     kind: Literal["command"] = "command"
 
 
-type Asked = Press | Dismissal | Command
+type Asked = ButtonPress | Dismissal | Command
 
 
 def dumped(asked: Asked) -> str:
