@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, Final, Literal
 
-from slackwater.app.audit.target_documents import Sight, sight
+from slackwater.app.audit.target_documents import StoredTarget, stored_target
 from slackwater.app.findings.findings import (
     ATTEMPTS,
     ConflictError,
@@ -178,13 +178,13 @@ class Cleanups:
             ids_of.setdefault(_place(finding), set()).add(finding.id)
 
         @cache
-        def sight_of(place: Place) -> Sight:
-            return sight(self.findings.documents, *place, ids_of[place])
+        def target_at(place: Place) -> StoredTarget:
+            return stored_target(self.findings.documents, *place, ids_of[place])
 
         taken: dict[str, str] = {}
         candidates = []
         for finding in findings:
-            seen = _seen(finding, sight_of(_place(finding)), policy.owners.managed_tags)
+            seen = _seen(finding, target_at(_place(finding)), policy.owners.managed_tags)
             one = self._judged(finding, seen, policy.cleanup, now)
             arn = finding.sighting.resource.arn
             if one.state == "ready" and taken.setdefault(arn, finding.id) != finding.id:
@@ -537,7 +537,7 @@ def _place(finding: TrackedFinding) -> Place:
     return finding.audit_id, resource.account, resource.region
 
 
-def _seen(finding: TrackedFinding, of_target: Sight, managed_tags: Sequence[str]) -> _Seen:
+def _seen(finding: TrackedFinding, of_target: StoredTarget, managed_tags: Sequence[str]) -> _Seen:
     if not of_target.kept:
         return _Seen(f"what audit {finding.audit_id} saw is no longer kept: a new audit has to see it")
     evidence = of_target.findings.get(finding.id)

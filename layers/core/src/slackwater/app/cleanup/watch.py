@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Final, Literal, assert_never
 
 from slackwater.app.audit.step_error import StepError, error_text
-from slackwater.app.audit.target_documents import sight
+from slackwater.app.audit.target_documents import stored_target
 from slackwater.app.cleanup.case import (
     BY_POLICY,
     GO,
@@ -155,7 +155,7 @@ class Watch:
         if why := account_blocker(cleanup.resource.account, self.account):
             return self.cases.over(cleanup, why)
         resource = finding.sighting.resource
-        seen = sight(self.documents, finding.audit_id, resource.account, resource.region)
+        seen = stored_target(self.documents, finding.audit_id, resource.account, resource.region)
         if not seen.kept:
             return self.cases.over(cleanup, "the scan that found it has expired: the next audit has to find it again")
         if not seen.whole:
