@@ -107,7 +107,7 @@ class Approved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class CleanupDetail:
     """A clean-up with its finding's ledger, the oldest entry first. `not_undoable` is None if it can be undone."""
 
     cleanup: Cleanup
@@ -231,8 +231,8 @@ class Cleanups:
             acts_after = last.marked.act_after if last.marked else one.acts_after
             return replace(one, state="under-way", why=_under_way(last), acts_after=acts_after)
         why = (
-            _not_now(finding)
-            or (last and _spoiled(last))
+            _status_blocker(finding)
+            or (last and _half_done_blocker(last))
             or account_blocker(record.resource.account, self.account)
             or cleanup_blocker(record, cleanup)
             or (deletes and restored_blocker(seen.tags))
@@ -356,14 +356,14 @@ class Cleanups:
             cursor = page.cursor
         return Totals(cleanups=len(found), savings=savings(found, now))
 
-    def shown(self, id: str, *, now: datetime) -> Story:
+    def shown(self, id: str, *, now: datetime) -> CleanupDetail:
         """All that happened to one finding's resource, and what it came to.
 
         Raises:
             NotFoundError: there is no clean-up of this finding.
         """
         cleanup = self._cleanup(id)
-        return Story(
+        return CleanupDetail(
             cleanup=cleanup,
             finding=self.findings.store.get(id),
             ledger=tuple(self.findings.store.ledger(id)),
@@ -678,7 +678,7 @@ def _undoing(cleanup: Cleanup, note: ActorNote) -> Cleanup:
         cleanup,
         stage="undoing",
         undone=note,
-        restored=None if _put_back(cleanup) else cleanup.restored,
+        restored=None if _sub_resources_restored(cleanup) else cleanup.restored,
         undo_execution=_next(cleanup.undo_execution or cleanup.execution, "undo"),
         ended_at=None,
         why="",
@@ -703,7 +703,7 @@ def _touched(cleanup: Cleanup) -> bool:
     return cleanup.changed_at is not None or (cleanup.stage == "failed" and cleanup.was is not None)
 
 
-def _put_back(cleanup: Cleanup) -> bool:
+def _sub_resources_restored(cleanup: Cleanup) -> bool:
     """Whether the resource itself was not deleted, and all of its sub-resources are restored."""
     return (
         cleanup.restored is not None and cleanup.restored.state == "done" and cleanup.restored.id == cleanup.resource.id
@@ -712,12 +712,12 @@ def _put_back(cleanup: Cleanup) -> bool:
 
 def _restorable(cleanup: Cleanup) -> bool:
     """Whether an undo can restore what somebody else deleted after the backup. If it exists, nothing happens."""
-    ended = cleanup.stage in {"called-off", "failed"} and (_put_back(cleanup) or not _touched(cleanup))
+    ended = cleanup.stage in {"called-off", "failed"} and (_sub_resources_restored(cleanup) or not _touched(cleanup))
     kept = any(backup.state == "verified" and backup.gone_at is None for backup in cleanup.backups)
     return ended and kept and not cleanup.not_restored
 
 
-def _spoiled(last: Cleanup) -> str | None:
+def _half_done_blocker(last: Cleanup) -> str | None:
     """Return why the resource is not as the finding saw it: its last clean-up deleted only a part of it."""
     if last.stage in {"failed", "called-off"} and not_undoable(last) is None:
         return (
@@ -727,7 +727,7 @@ def _spoiled(last: Cleanup) -> str | None:
     return None
 
 
-def _not_now(finding: TrackedFinding) -> str | None:
+def _status_blocker(finding: TrackedFinding) -> str | None:
     if finding.status in {"open", "approved"}:
         return None
     by = f" by {finding.decision.who}" if finding.decision else ""

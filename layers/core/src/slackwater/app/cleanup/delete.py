@@ -45,7 +45,7 @@ LOOK_AT_PARTS_S: Final = 60
 """The first interval, in seconds, between checks of sub-resources that AWS is deleting."""
 LOOK_AT_TURN_S: Final = 300
 """The first interval, in seconds, between checks whether the lock is free."""
-NOT_PUT_BACK_FOR: Final = timedelta(days=1)
+LOCK_EXPIRES_AFTER: Final = timedelta(days=1)
 """After this time the next clean-up gets the lock, even if nobody could restore what the last one had deleted."""
 LOOK_AT_FENCE_S: Final = 120
 """Seconds between checks of an EFS file system that nothing can mount, while CloudWatch catches up.
@@ -141,7 +141,7 @@ class Delete:
             return cleanup, None  # somebody else has just deleted it
         if seen.state != "same" or seen.look is None:
             return cleanup, self.cases.over(cleanup, seen.why)
-        why = _not_let(cleanup, finding, seen.look, policy)
+        why = _policy_objection(cleanup, finding, seen.look, policy)
         if why is None and not cleanup.scratch:
             why = verified_now(cleanup, self.backup_takers[cleanup.resource.type], self.keys, self._kept_from(policy))
         if why:
@@ -151,7 +151,7 @@ class Delete:
             return cleanup, self._wait_for_aws(cleanup)
         if (fence := self._fence(cleanup, parts[0], seen)) is not None:
             return cleanup, fence
-        cleanup = self._recorded_anew(cleanup, parts[0])
+        cleanup = self._with_newest_record(cleanup, parts[0])
         why = self._late_objection(cleanup)
         if why is None:
             cleanup, why = self._remove(cleanup, parts, policy)
@@ -173,7 +173,7 @@ class Delete:
         look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
         if look is None:
             return None  # deleting what is gone changes nothing
-        return objection(cleanup, look, policy, self.cases.clock()) or _not_let(cleanup, finding, look, policy)
+        return objection(cleanup, look, policy, self.cases.clock()) or _policy_objection(cleanup, finding, look, policy)
 
     def _gone(self, cleanup: Cleanup, taker: BackupTaker) -> Answer:
         """Wait for the final backup of a deleted file system, if there is one. The other backups are verified in any
@@ -200,7 +200,7 @@ class Delete:
         """
         resource, remover = cleanup.resource, self.removers[cleanup.resource.type]
         unasked = {part.id for part in parts} - {one.part.id for one in cleanup.removals}
-        cleanup = self._on_record(cleanup, parts)
+        cleanup = self._record_requested(cleanup, parts)
         final = final_backup(cleanup)
         why, ends = None, self.cases.clock() + LONGEST_AT_ONCE
         try:
@@ -221,9 +221,9 @@ class Delete:
                 if final and made:
                     cleanup = self.cases.write(with_backup(cleanup, replace(final, state="running", id=made)))
         except AwsError:
-            self._off_record(cleanup, unasked)
+            self._remove_unrequested(cleanup, unasked)
             raise
-        return self._off_record(cleanup, unasked), why
+        return self._remove_unrequested(cleanup, unasked), why
 
     def _kept_from(self, policy: Policy) -> datetime:
         """Return until when a backup must be kept if its resource is deleted now."""
@@ -243,7 +243,7 @@ class Delete:
     def _wait_for(self, ahead: Cleanup, cleanup: Cleanup) -> Answer:
         """Wait for the lock; end if its holder failed, or if it takes too long."""
         now = self.cases.clock()
-        if self._is_given_up(ahead, now):
+        if self._has_abandoned_lock(ahead, now):
             self.cases.write(replace(ahead, has_turn=False))
             return wait(1)
         if why := failed_half_way(ahead):
@@ -262,14 +262,14 @@ class Delete:
             return self.cases.over(cleanup, why)
         return wait_since(cleanup.waits_since or now, now, LOOK_AT_TURN_S)
 
-    def _is_given_up(self, ahead: Cleanup, now: datetime) -> bool:
+    def _has_abandoned_lock(self, ahead: Cleanup, now: datetime) -> bool:
         """Whether the lock's holder has nothing left to restore: it ended, and its resource is deleted, or a day has
         passed.
         """
         if not ahead.ended or ahead.ended_at is None:
             return False
         look = self.rechecker.watchers[ahead.resource.type].look
-        return now - ahead.ended_at >= NOT_PUT_BACK_FOR or look(ahead.resource) is None
+        return now - ahead.ended_at >= LOCK_EXPIRES_AFTER or look(ahead.resource) is None
 
     def _fence(self, cleanup: Cleanup, part: SubResource, seen: Rechecked) -> Answer | None:
         """Return what to wait for before an EFS file system itself is deleted; None if nothing.
@@ -291,7 +291,7 @@ class Delete:
             cleanup, f"whether it was used since its clean-up began is not known: {seen.use_unknown}"
         )
 
-    def _recorded_anew(self, cleanup: Cleanup, part: SubResource) -> Cleanup:
+    def _with_newest_record(self, cleanup: Cleanup, part: SubResource) -> Cleanup:
         """Return the clean-up with the newest record of what restores this sub-resource.
 
         Access points cannot be changed, and there may be thousands. They are recorded once, before the first is
@@ -305,7 +305,7 @@ class Delete:
         recorded = merge_recorded(cleanup.recorded, newest, taken)
         return cleanup if recorded == cleanup.recorded else self.cases.write(replace(cleanup, recorded=recorded))
 
-    def _off_record(self, cleanup: Cleanup, unasked: Collection[str]) -> Cleanup:
+    def _remove_unrequested(self, cleanup: Cleanup, unasked: Collection[str]) -> Cleanup:
         """Remove sub-resources from the record whose deletion was not requested."""
         if not unasked:
             return cleanup
@@ -313,7 +313,7 @@ class Delete:
             replace(cleanup, removals=tuple(one for one in cleanup.removals if one.part.id not in unasked))
         )
 
-    def _on_record(self, cleanup: Cleanup, parts: Sequence[SubResource]) -> Cleanup:
+    def _record_requested(self, cleanup: Cleanup, parts: Sequence[SubResource]) -> Cleanup:
         """Record that the deletion of these sub-resources is requested. The ledger gets an entry for the first."""
         known, now = {one.part.id for one in cleanup.removals}, self.cases.clock()
         new = tuple(Removal(part=part, asked_at=now) for part in parts if part.id not in known)
@@ -366,7 +366,7 @@ def next_parts(look: CurrentState, many: Collection[str] = ()) -> Sequence[SubRe
     return left[: MOST_AT_ONCE if first in many and len(left) > FEW else 1]
 
 
-def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: CurrentState, policy: Policy) -> str | None:
+def _policy_objection(cleanup: Cleanup, finding: TrackedFinding, look: CurrentState, policy: Policy) -> str | None:
     """Why what the policy let go for its tag must not, as the tag and the policy are now."""
     rule = unattended(finding.sighting, look.tags, policy.cleanup)
     if cleanup.approved_by == BY_POLICY and rule is None:

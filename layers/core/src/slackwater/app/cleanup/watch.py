@@ -116,7 +116,7 @@ class Watch:
             case "fail":
                 return self._fail(cleanup, error)
             case "not_put_back":
-                return self._not_put_back(cleanup, error)
+                return self._record_not_restored(cleanup, error)
             case "undo":
                 return self._undo(cleanup)
             case "undone":
@@ -368,7 +368,7 @@ class Watch:
             return self.cases.failed(cleanup, f"AWS still deletes {cleanup.resource.id} after {LONGEST_WAIT.days} days")
         return wait_since(since, now, LOOK_IF_GONE_S)
 
-    def _to_put_back(self, cleanup: Cleanup) -> bool:
+    def _lacks_sub_resources(self, cleanup: Cleanup) -> bool:
         """Whether sub-resources are missing from a resource that still exists. A deleted one is only restored on
         request.
         """
@@ -377,11 +377,11 @@ class Watch:
         look = self.watchers[cleanup.resource.type].look(cleanup.resource)
         return look is not None and not (look.parts and look.parts[-1].going)
 
-    def _puts_back(self, cleanup: Cleanup) -> bool:
+    def _needs_restore(self, cleanup: Cleanup) -> bool:
         """Whether sub-resources must be restored now. Other clean-ups of this type wait until then; if not, release the
         lock.
         """
-        put_back = self._to_put_back(cleanup)
+        put_back = self._lacks_sub_resources(cleanup)
         if cleanup.has_turn and not put_back:
             self.cases.write(replace(cleanup, has_turn=False))
         return put_back
@@ -415,7 +415,7 @@ class Watch:
                 off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup)
             )
         self._announce("called-off", cleanup, self.cases.finding(cleanup))
-        return go(put_back=self._puts_back(cleanup))
+        return go(put_back=self._needs_restore(cleanup))
 
     def _fail(self, cleanup: Cleanup, error: StepError | None) -> Answer:
         """Record what went wrong, and what was done until then, before the tags are removed, because that may fail too.
@@ -436,14 +436,14 @@ class Watch:
         self._remove_tags_if_possible(cleanup)
         if cleanup.stage == "failed":
             self._announce("failed", cleanup, self.cases.finding(cleanup))
-        put_back = cleanup.stage in {"failed", "called-off"} and self._puts_back(cleanup)
+        put_back = cleanup.stage in {"failed", "called-off"} and self._needs_restore(cleanup)
         return go(put_back=put_back, **({"failed": True} if new else {}))
 
-    def _not_put_back(self, cleanup: Cleanup, error: StepError | None) -> Answer:
+    def _record_not_restored(self, cleanup: Cleanup, error: StepError | None) -> Answer:
         """Record which sub-resources were deleted and not restored, because that failed or AWS does not say what is
         missing.
         """
-        gone = _not_put_back(cleanup)
+        gone = _not_restored_words(cleanup)
         if not gone or cleanup.why.startswith(NOT_PUT_BACK):
             return GO
         again = "" if cleanup.not_restored else f"; `slackwater cleanup undo {cleanup.finding_id}` tries again"
@@ -499,7 +499,7 @@ class Watch:
         new = cleanup.stage == "undoing"
         if new:
             why = f"the undo failed: {_what_failed(cleanup, error)}"
-            what = f"{gone}; {why}" if (gone := _not_put_back(cleanup)) else why
+            what = f"{gone}; {why}" if (gone := _not_restored_words(cleanup)) else why
             failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what)
             cleanup, _ = self.cases.record_event(failed, "failed", what)
         self._remove_tags_if_possible(cleanup)
@@ -563,7 +563,7 @@ def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
     return "; ".join(one for one in words if one) or "for a reason that nobody gave"
 
 
-def _not_put_back(cleanup: Cleanup) -> str:
+def _not_restored_words(cleanup: Cleanup) -> str:
     """Return which sub-resources were deleted and are not restored; empty if there are none."""
     missing = [one.part for one in cleanup.removals if one.part.id != cleanup.resource.id]
     if not missing or (cleanup.restored and cleanup.restored.state == "done"):
