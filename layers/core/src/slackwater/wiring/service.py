@@ -64,8 +64,8 @@ def among_others(deployed: DeploymentSettings) -> Sharing:
     from slackwater.aws.metrics.spending import Budget, DynamoSpending
     from slackwater.aws.store.leases import DynamoLeases
 
-    aside, own = (AwsSession(meter=CallMeter(), patience=patience) for patience in (OPTIONAL_CALLS, USER_WAITS))
-    leases: Leases = DynamoLeases(aside, deployed.table_name, clock, LOGGER.warning)
+    for_leases, own = (AwsSession(meter=CallMeter(), patience=patience) for patience in (OPTIONAL_CALLS, USER_WAITS))
+    leases: Leases = DynamoLeases(for_leases, deployed.table_name, clock, LOGGER.warning)
 
     @contextmanager
     def hold(
