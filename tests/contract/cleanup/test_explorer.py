@@ -28,7 +28,7 @@ from slackwater.app.cleanup.sweep import Sweep, Swept
 from slackwater.aws.cleanup.ebs.restore import EbsRestorer
 from slackwater.aws.cleanup.ebs.snapshots import STATES
 from slackwater.aws.cleanup.efs.change import EfsChanger
-from slackwater.aws.cleanup.efs.missing import Hands
+from slackwater.aws.cleanup.efs.missing import MissingPartCreator
 from slackwater.aws.cleanup.keys import KmsKeys
 from slackwater.engine import cleanup as rails
 from slackwater.engine.cleanup import expiry_reason
@@ -287,7 +287,7 @@ REVERTED: Final[dict[str, tuple[str, tuple[str, ...], tuple[str, str], Patches]]
         "efs",
         (),
         ("I2", "restored-untagged"),
-        ((Hands, "put_origin", lambda *_: True),),
+        ((MissingPartCreator, "put_origin", lambda *_: True),),
     ),
     "a stop sees to an execution that has ended": (
         "ebs",

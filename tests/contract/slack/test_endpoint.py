@@ -457,9 +457,9 @@ def test_a_request_id_is_kept_longer_than_its_signature_is_valid(endpoint: Endpo
     assert mark[table.EXPIRES_AT] == {"N": str(int((NOW + KEPT).timestamp()))}
     assert timedelta(minutes=10) <= KEPT
 
-    guard.give_back("a", "2")
+    guard.release("a", "2")
     assert not guard.take("a", "2")
-    guard.give_back("a", "1")
+    guard.release("a", "1")
     assert guard.take("a", "2")
 
 

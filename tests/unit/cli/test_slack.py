@@ -362,7 +362,7 @@ def test_the_endpoint_accepts_the_endpoint_check_and_does_nothing(monkeypatch) -
         def take(self, id: str, by: str) -> bool:
             return True
 
-        def give_back(self, id: str, by: str) -> None: ...
+        def release(self, id: str, by: str) -> None: ...
 
     def endpoint(secret: str) -> Any:
         acknowledger = Acknowledger(

@@ -33,8 +33,8 @@ READS = [
 ]
 
 
-def of_the_report(storage: nfs.Storage, operation: nfs.Operation, workers: int) -> nfs.Passage:
-    found = nfs.passage(storage, operation, files=40_000, size_bytes=1.1e9, workers=workers)
+def of_the_report(storage: nfs.Storage, operation: nfs.Operation, workers: int) -> nfs.Timing:
+    found = nfs.timing(storage, operation, files=40_000, size_bytes=1.1e9, workers=workers)
     assert found
     return found
 
@@ -72,7 +72,7 @@ def test_gp3_writes_in_the_order_of_what_was_measured(workers: int, published_s:
 
 @pytest.mark.parametrize(("storage", "published_s"), [("openzfs-sync", 17 * 60), ("openzfs-async", 100)])
 def test_the_document_root_is_copied_in_the_published_time(storage: nfs.Storage, published_s: float) -> None:
-    found = nfs.passage(storage, "write", files=38_000, size_bytes=800e6, workers=1)
+    found = nfs.timing(storage, "write", files=38_000, size_bytes=800e6, workers=1)
 
     assert found
     assert found.seconds == pytest.approx(published_s, rel=0.15)
@@ -80,7 +80,7 @@ def test_the_document_root_is_copied_in_the_published_time(storage: nfs.Storage,
 
 def test_openzfs_makes_the_operations_that_were_measured() -> None:
     sync, fast = (
-        nfs.passage(kind, "write", files=100, size_bytes=0, workers=1) for kind in ("openzfs-sync", "openzfs-async")
+        nfs.timing(kind, "write", files=100, size_bytes=0, workers=1) for kind in ("openzfs-sync", "openzfs-async")
     )
 
     assert sync
@@ -99,8 +99,8 @@ def test_the_measured_iops_are_those_of_the_published_table() -> None:
 
 
 def test_nobody_measured_how_openzfs_reads() -> None:
-    assert nfs.passage("openzfs-sync", "read", files=1, size_bytes=1, workers=1) is None
-    assert nfs.passage("openzfs-async", "read", files=1, size_bytes=1, workers=1) is None
+    assert nfs.timing("openzfs-sync", "read", files=1, size_bytes=1, workers=1) is None
+    assert nfs.timing("openzfs-async", "read", files=1, size_bytes=1, workers=1) is None
 
 
 def test_a_balanced_tree_scales_with_its_workers_and_an_unequal_one_less() -> None:
@@ -134,7 +134,7 @@ def test_readers_between_measured_points_are_on_a_log_scale_and_beyond_the_last_
     ],
 )
 def test_large_files_are_bound_by_throughput(storage: nfs.Storage, operation: nfs.Operation, mib_s: float) -> None:
-    found = nfs.passage(storage, operation, files=1, size_bytes=100 * 1024**3, workers=8)
+    found = nfs.timing(storage, operation, files=1, size_bytes=100 * 1024**3, workers=8)
 
     assert found
     assert found.bound_by == "throughput"
@@ -154,7 +154,7 @@ def test_large_files_are_bound_by_throughput(storage: nfs.Storage, operation: nf
 def test_workers_on_a_balanced_tree_share_the_operations_a_second(
     storage: nfs.Storage, operation: nfs.Operation, per_s: float
 ) -> None:
-    found = nfs.passage(storage, operation, files=40_000, size_bytes=0, workers=256)
+    found = nfs.timing(storage, operation, files=40_000, size_bytes=0, workers=256)
 
     assert found
     assert 40_000 * nfs.FILE_RATES[storage, operation].operations / found.best_s == pytest.approx(per_s)
@@ -166,7 +166,7 @@ def test_the_operations_that_were_measured_of_openzfs_are_within_what_its_server
 
 @pytest.mark.parametrize(("storage", "operation"), sorted(nfs.FILE_RATES))
 def test_one_file_takes_many_workers_as_long_as_one(storage: nfs.Storage, operation: nfs.Operation) -> None:
-    one, many = (nfs.passage(storage, operation, files=1, size_bytes=1e3, workers=workers) for workers in (1, 256))
+    one, many = (nfs.timing(storage, operation, files=1, size_bytes=1e3, workers=workers) for workers in (1, 256))
 
     assert one
     assert one == many
@@ -175,7 +175,7 @@ def test_one_file_takes_many_workers_as_long_as_one(storage: nfs.Storage, operat
 
 @pytest.mark.parametrize("storage", ["efs-one-zone", "efs-regional"])
 def test_two_readers_of_two_files_are_no_faster_than_one_of_one(storage: nfs.Storage) -> None:
-    one, two = (nfs.passage(storage, "read", files=count, size_bytes=0, workers=count) for count in (1, 2))
+    one, two = (nfs.timing(storage, "read", files=count, size_bytes=0, workers=count) for count in (1, 2))
 
     assert one
     assert two
@@ -192,8 +192,8 @@ WORKERS = st.integers(1, 256)
 def test_more_files_or_more_bytes_never_take_less_time(
     path: tuple[nfs.Storage, nfs.Operation], files: int, more_files: int, size: float, more: float, workers: int
 ) -> None:
-    least = nfs.passage(*path, files=files, size_bytes=size, workers=workers)
-    most = nfs.passage(*path, files=files + more_files, size_bytes=size + more, workers=workers)
+    least = nfs.timing(*path, files=files, size_bytes=size, workers=workers)
+    most = nfs.timing(*path, files=files + more_files, size_bytes=size + more, workers=workers)
 
     assert least
     assert most
@@ -205,7 +205,7 @@ def test_more_files_or_more_bytes_never_take_less_time(
 def test_more_workers_are_never_slower(
     path: tuple[nfs.Storage, nfs.Operation], files: int, size: float, workers: int
 ) -> None:
-    fewer, more = (nfs.passage(*path, files=files, size_bytes=size, workers=count) for count in (workers, workers + 1))
+    fewer, more = (nfs.timing(*path, files=files, size_bytes=size, workers=count) for count in (workers, workers + 1))
 
     assert fewer
     assert more
@@ -217,7 +217,7 @@ def test_more_workers_are_never_slower(
 def test_the_best_time_is_no_longer_than_the_time(
     path: tuple[nfs.Storage, nfs.Operation], files: int, size: float, workers: int
 ) -> None:
-    found = nfs.passage(*path, files=files, size_bytes=size, workers=workers)
+    found = nfs.timing(*path, files=files, size_bytes=size, workers=workers)
 
     assert found
     assert 0 < found.best_s <= found.seconds

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from slackwater.app.audit import plan as audit_plan
 from slackwater.app.audit import publish as audit_publish
 from slackwater.app.audit import target_documents
-from slackwater.app.audit.target_documents import sight
+from slackwater.app.audit.target_documents import stored_target
 from slackwater.aws.store import cleanup_lists, outbox, table
 from slackwater.aws.store.audits import DynamoAudits
 from slackwater.aws.store.cleanups import DynamoCleanups
@@ -96,7 +96,7 @@ def test_the_objects_of_the_previous_version_are_read(documents: S3Documents, s3
 
     plan = audit_plan.plan_of(documents, audit_id)
     assert [target.region for target in plan.targets] == ["ap-northeast-1", "us-east-1"]
-    seen = sight(documents, audit_id, "123456789012", "ap-northeast-1", [])
+    seen = stored_target(documents, audit_id, "123456789012", "ap-northeast-1", [])
     assert (seen.kept, seen.whole) == (True, True)
     error, _ = documents.read(object_keys.target_error(audit_id, "123456789012", "us-east-1")) or ("", "")
     assert target_documents.ERROR.validate_json(error)

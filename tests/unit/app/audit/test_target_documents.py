@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.app.audit.target_documents import Sight, sight
+from slackwater.app.audit.target_documents import StoredTarget, stored_target
 from slackwater.model.object_keys import target_scan
 
 PLACE = ("monday", "123456789012", "eu-west-1")
@@ -45,8 +45,8 @@ def part(
     }
 
 
-def seen(documents: Any, *ids: str) -> Sight:
-    return sight(documents, *PLACE, ids)
+def seen(documents: Any, *ids: str) -> StoredTarget:
+    return stored_target(documents, *PLACE, ids)
 
 
 def test_of_all_parts_what_was_asked_for_is_kept_and_one_is_held_at_a_time() -> None:
@@ -81,4 +81,4 @@ def test_a_target_of_which_a_part_was_not_seen_was_not_seen_whole(last: Any, fir
 
 
 def test_of_what_has_expired_nothing_is_kept() -> None:
-    assert seen(Parts(None)) == Sight(kept=False, whole=False, findings={})
+    assert seen(Parts(None)) == StoredTarget(kept=False, whole=False, findings={})

@@ -101,7 +101,7 @@ class World:
     def take(self, id: str, by: str) -> bool:
         return self.request_ids.setdefault(id, by) == by
 
-    def give_back(self, id: str, by: str) -> None:
+    def release(self, id: str, by: str) -> None:
         assert self.request_ids.pop(id) == by
 
     def hand_over(self, task: str) -> None:

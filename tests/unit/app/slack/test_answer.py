@@ -25,7 +25,7 @@ from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.policy import CleanupSection, Policy, SlackSection
 from slackwater.model.posts import Message, Post, Sent
 from slackwater.model.settings import VolumeSetting
-from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press
+from slackwater.model.slack_requests import Asked, Asker, ButtonPress, Command, Dismissal
 from slackwater.model.tracking import Decision, FindingRecord, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.ports.errors import AccessDeniedError, AwsError, UnreachableError
 from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
@@ -317,12 +317,12 @@ class World:
 
 def press(
     action: str, value: str = "f00d", who: Asker = JANE, about: str = "f00d", at: datetime = NOW, **more: Any
-) -> Press:
+) -> ButtonPress:
     more = {"id": f"{who.user}-{action}-{value}-{at}", "response_url": URL} | more
-    return Press(at=at, asker=who, action=action, post=POST, about=about, value=value, **more)
+    return ButtonPress(at=at, asker=who, action=action, post=POST, about=about, value=value, **more)
 
 
-def approve(who: Asker = JANE, fingerprint: str = "abc123", **more: Any) -> Press:
+def approve(who: Asker = JANE, fingerprint: str = "abc123", **more: Any) -> ButtonPress:
     return press("approve", f"f00d:{fingerprint}", who, **more)
 
 

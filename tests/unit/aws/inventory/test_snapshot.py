@@ -376,7 +376,7 @@ def test_nothing_but_records_is_brought_to_life(tmp_path: Path) -> None:
 def test_no_reader_needs_what_is_slow() -> None:
     slow = {kind for kind, reader in READERS.items() if reader.slow}
     assert slow
-    assert not slow & {kind for reader in READERS.values() for kind in (*reader.after, *reader.heeds)}
+    assert not slow & {kind for reader in READERS.values() for kind in (*reader.after, *reader.hinted_by)}
 
 
 @pytest.mark.parametrize("part_records", [100, 1])

@@ -93,7 +93,7 @@ class SmallFilesTime(Result):
 
 def work(inputs: SmallFiles, known: Known) -> Answer[SmallFilesTime]:
     """Calculate the time as asked, with more workers where that helps, and on every other measured storage."""
-    now = _passage(inputs, inputs.storage, inputs.workers)
+    now = _timing(inputs, inputs.storage, inputs.workers)
     rows = [
         *((inputs.storage, workers, then) for workers, then in _more_workers(inputs, now)),
         *((storage, _at_work(inputs), then) for storage, then in _others(inputs)),
@@ -130,8 +130,8 @@ def work(inputs: SmallFiles, known: Known) -> Answer[SmallFilesTime]:
     )
 
 
-def _passage(inputs: SmallFiles, storage: nfs.Storage, workers: int) -> nfs.Passage | None:
-    return nfs.passage(storage, inputs.operation, files=inputs.files, size_bytes=inputs.bytes, workers=workers)
+def _timing(inputs: SmallFiles, storage: nfs.Storage, workers: int) -> nfs.Timing | None:
+    return nfs.timing(storage, inputs.operation, files=inputs.files, size_bytes=inputs.bytes, workers=workers)
 
 
 def _at_work(inputs: SmallFiles) -> int:
@@ -139,37 +139,37 @@ def _at_work(inputs: SmallFiles) -> int:
     return min(inputs.workers, inputs.files)
 
 
-def _more_workers(inputs: SmallFiles, now: nfs.Passage | None) -> Iterator[tuple[int, nfs.Passage]]:
+def _more_workers(inputs: SmallFiles, now: nfs.Timing | None) -> Iterator[tuple[int, nfs.Timing]]:
     """Yield higher numbers of workers that have files, while each step is faster than the one before."""
     before = now
     for count in MORE_WORKERS:
         workers = min(count, inputs.files)
-        then = _passage(inputs, inputs.storage, workers)
+        then = _timing(inputs, inputs.storage, workers)
         if then and before and then.seconds < before.seconds:
             yield workers, then
             before = then
 
 
-def _others(inputs: SmallFiles) -> Iterator[tuple[nfs.Storage, nfs.Passage]]:
+def _others(inputs: SmallFiles) -> Iterator[tuple[nfs.Storage, nfs.Timing]]:
     """Yield the same workers on every other storage that was measured."""
     for storage in STORAGES:
-        if storage != inputs.storage and (then := _passage(inputs, storage, inputs.workers)):
+        if storage != inputs.storage and (then := _timing(inputs, storage, inputs.workers)):
             yield storage, then
 
 
-def _is_out_of_credits(inputs: SmallFiles, storage: nfs.Storage, passage: nfs.Passage | None) -> bool:
+def _is_out_of_credits(inputs: SmallFiles, storage: nfs.Storage, timing: nfs.Timing | None) -> bool:
     """Return whether a write uses more credits than a new file system has and earns; False for a read."""
-    if passage is None or not storage.startswith("efs") or inputs.operation == "read":
+    if timing is None or not storage.startswith("efs") or inputs.operation == "read":
         return False
-    earned_bytes = efs.baseline_bytes_per_s(0) * passage.best_s
+    earned_bytes = efs.baseline_bytes_per_s(0) * timing.best_s
     return inputs.bytes - earned_bytes > efs.full_credits_bytes(0)
 
 
-def _range(passage: nfs.Passage) -> tuple[float, float]:
-    return passage.best_s, passage.seconds
+def _range(timing: nfs.Timing) -> tuple[float, float]:
+    return timing.best_s, timing.seconds
 
 
-def _option(inputs: SmallFiles, storage: nfs.Storage, workers: int, then: nfs.Passage, known: Known) -> Option:
+def _option(inputs: SmallFiles, storage: nfs.Storage, workers: int, then: nfs.Timing, known: Known) -> Option:
     caveats = [
         CAVEATS.get((storage, inputs.operation)),
         NO_CREDITS if _is_out_of_credits(inputs, storage, then) else None,
@@ -204,7 +204,7 @@ def _usd(units: tuple[Change, ...] | None, known: Known) -> Decimal | None:
     return None if units is None else known.usd(*units)
 
 
-def _summary(inputs: SmallFiles, now: nfs.Passage | None, options: list[Option]) -> str:
+def _summary(inputs: SmallFiles, now: nfs.Timing | None, options: list[Option]) -> str:
     files = "1 file" if inputs.files == 1 else f"{inputs.files:,} files"
     what = f"{'Writing' if inputs.operation == 'write' else 'Reading'} {files} ({size_words(inputs.bytes)})"
     where = f"{'to' if inputs.operation == 'write' else 'from'} {NAMES[inputs.storage]}"
@@ -233,7 +233,7 @@ def _workers(count: int) -> str:
     return f"{count} workers" if count > 1 else "one worker"
 
 
-def _why(inputs: SmallFiles, now: nfs.Passage) -> str:
+def _why(inputs: SmallFiles, now: nfs.Timing) -> str:
     rate = nfs.FILE_RATES[inputs.storage, inputs.operation]
     match now.bound_by:
         case "latency":
@@ -253,7 +253,7 @@ def _rate_words(storage: nfs.Storage, rate: nfs.FileRate) -> str:
     return words(rate.bytes_per_s)
 
 
-def _alternatives(inputs: SmallFiles, now: nfs.Passage | None) -> list[Alternative]:
+def _alternatives(inputs: SmallFiles, now: nfs.Timing | None) -> list[Alternative]:
     """Return the alternatives. More workers come first, because they cost no money and add no risk."""
     if now is None:
         return []
@@ -281,7 +281,7 @@ def _alternatives(inputs: SmallFiles, now: nfs.Passage | None) -> list[Alternati
     return ways
 
 
-def _gain(now: nfs.Passage, then: nfs.Passage) -> str:
+def _gain(now: nfs.Timing, then: nfs.Timing) -> str:
     least, most = sorted((now.seconds / then.seconds, now.best_s / then.best_s))
     return f"{_times(1 / most, 1 / least)} slow" if most < 1 else f"{_times(least, most)} fast"
 

@@ -18,7 +18,7 @@ class Asker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Press:
+class ButtonPress:
     """A pressed button, or a chosen option.
 
     Attributes:
@@ -43,7 +43,7 @@ class Press:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dismissal:
-    """The submitted form of a dismissal. If `days` is None, it does not expire. For other fields, see Press."""
+    """The submitted form of a dismissal. If `days` is None, it does not expire. For other fields, see ButtonPress."""
 
     id: str
     at: datetime
@@ -58,7 +58,7 @@ class Dismissal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """The slash command with its text. For other fields, see Press."""
+    """The slash command with its text. For other fields, see ButtonPress."""
 
     id: str
     at: datetime
@@ -68,7 +68,7 @@ class Command:
     kind: Literal["command"] = "command"
 
 
-type Asked = Press | Dismissal | Command
+type Asked = ButtonPress | Dismissal | Command
 
 
 def dumped(asked: Asked) -> str:

@@ -135,7 +135,7 @@ def waiting_writers(writes_per_s: float, *, one_zone: bool) -> float:
     return writes_per_s * efs.limits("bursting", one_zone=one_zone).write_ms / 1000
 
 
-class Passage(NamedTuple):
+class Timing(NamedTuple):
     """The time that files take on a storage, and what limits it."""
 
     seconds: float
@@ -145,7 +145,7 @@ class Passage(NamedTuple):
     files_per_s: float
 
 
-def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: float, workers: int) -> Passage | None:
+def timing(storage: Storage, operation: Operation, *, files: int, size_bytes: float, workers: int) -> Timing | None:
     """Return how long workers take to read or write files of this total size; None if nobody measured this.
 
     One worker processes a file, so more workers than files do not help. There is at least one of each.
@@ -164,7 +164,7 @@ def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: f
     }
     bound_by, seconds = max(times.items(), key=itemgetter(1))
     best_s = max(rate.file_s * max(1, files / balanced), times["throughput"], times["iops"])
-    return Passage(seconds, best_s, bound_by, files * rate.operations / seconds, files / seconds)
+    return Timing(seconds, best_s, bound_by, files * rate.operations / seconds, files / seconds)
 
 
 ONE_CEILING: Final = 0.6  # the share of a run's points that must be near it; the others are noise, or its ends

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from slackwater.app.audit.scan import Audit, Sources
 from slackwater.app.recording.record import Recorder
 from slackwater.app.recording.replay import (
-    NothingAsked,
+    NoCallMeter,
     PolicyPrices,
     RecordedInventory,
     RecordedMetrics,
@@ -66,7 +66,7 @@ def replaying(recording: Recording, registry: Registry, policy: Policy, progress
         policy=policy,
         sources=sources,
         prices=PolicyPrices(RecordedPrices(recording), policy, recording.today),
-        meter=NothingAsked(),
+        meter=NoCallMeter(),
         clock=clock,
         progress=progress,
     )

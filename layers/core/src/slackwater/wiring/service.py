@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import SLACK_WAITS, SOMEBODY_WAITS, AwsSession
+from slackwater.aws.client.session import SLACK_WAITS, USER_WAITS, AwsSession
 from slackwater.wiring.settings import NotDeployedError
 
 if TYPE_CHECKING:
@@ -60,12 +60,12 @@ def among_others(deployed: DeploymentSettings) -> Sharing:
     read or written, the scan logs a warning and uses at most half of the rate limit.
     """
     from slackwater.app.telemetry import LOGGER
-    from slackwater.aws.client.session import ASIDE
+    from slackwater.aws.client.session import OPTIONAL_CALLS
     from slackwater.aws.metrics.spending import Budget, DynamoSpending
     from slackwater.aws.store.leases import DynamoLeases
 
-    aside, own = (AwsSession(meter=CallMeter(), patience=patience) for patience in (ASIDE, SOMEBODY_WAITS))
-    leases: Leases = DynamoLeases(aside, deployed.table_name, clock, LOGGER.warning)
+    for_leases, own = (AwsSession(meter=CallMeter(), patience=patience) for patience in (OPTIONAL_CALLS, USER_WAITS))
+    leases: Leases = DynamoLeases(for_leases, deployed.table_name, clock, LOGGER.warning)
 
     @contextmanager
     def hold(
@@ -266,7 +266,7 @@ def answering(deployed: DeploymentSettings) -> Answerer:
     from slackwater.engine.registry import registry
     from slackwater.slack.webhook import respond
 
-    session = AwsSession(meter=CallMeter(), patience=SOMEBODY_WAITS)
+    session = AwsSession(meter=CallMeter(), patience=USER_WAITS)
     of_api = serving(deployed, session)
     secret = _of_slack(deployed, session)
 
@@ -348,7 +348,7 @@ def serving(deployed: DeploymentSettings, session: AwsSession | None = None, *, 
 
     if deployed.state_machine_arn is None:
         raise NotDeployedError("The environment lacks 'STATE_MACHINE_ARN': template.yaml sets it")
-    session, machine_arn = session or AwsSession(meter=CallMeter(), patience=SOMEBODY_WAITS), deployed.state_machine_arn
+    session, machine_arn = session or AwsSession(meter=CallMeter(), patience=USER_WAITS), deployed.state_machine_arn
     documents = S3Documents(session, deployed.bucket_name)
     findings = Findings(store=_findings(deployed, session), documents=documents)
     return Serving(

@@ -79,7 +79,7 @@ class ScanFile:
             )
             questions: dict[ListName, Sequence[object]] = {"unknown": part["unknown"], "unlisted": part["unlisted"]}
             for name, some in questions.items():
-                chunks = ((name, place, len(chunk), _pressed(chunk)) for chunk in batched(some, CHUNK))
+                chunks = ((name, place, len(chunk), _compressed(chunk)) for chunk in batched(some, CHUNK))
                 self._write("INSERT INTO lists VALUES (?, ?, ?, ?)", chunks)
 
     def head(self) -> ScanDocument:
@@ -199,10 +199,10 @@ class _OnDisk(Sequence[object]):
 
 def _row(finding: FindingDocument, place: int) -> tuple[object, ...]:
     severity, saving, detector, id_ = rank(finding)
-    return severity, int(saving.scaleb(2)), detector, id_, place, _pressed([finding])
+    return severity, int(saving.scaleb(2)), detector, id_, place, _compressed([finding])
 
 
-def _pressed(values: Iterable[object]) -> bytes:
+def _compressed(values: Iterable[object]) -> bytes:
     return compress(",\n".join(dump(value).rstrip("\n") for value in values).encode(), LEVEL)
 
 

@@ -89,7 +89,7 @@ class Planner:
             return None
         plan = _stored(self.documents, audit_id)
         if plan is None:
-            plan = self._made(audit_id, request, self.limits(machine))
+            plan = self._create_plan(audit_id, request, self.limits(machine))
             if not self.documents.write_once(object_keys.plan(audit_id), PLAN.dump_json(plan, indent=2).decode()):
                 plan = plan_of(self.documents, audit_id)  # another attempt was faster, and scans may use its plan
         self.documents.write(object_keys.targets(audit_id), TARGETS.dump_json(plan.to_scan).decode())
@@ -108,15 +108,17 @@ class Planner:
         )
         return plan
 
-    def _made(self, audit_id: str, request: AuditRequest, limits: AuditLimits) -> AuditPlan:
+    def _create_plan(self, audit_id: str, request: AuditRequest, limits: AuditLimits) -> AuditPlan:
         check_detectors(request, self.policies.registry)
-        before = self._tried(request.retry_of, limits) if request.retry_of else None
+        before = self._plan_to_retry(request.retry_of, limits) if request.retry_of else None
         policy = self.policies.current(before.detectors if before else request.detectors)
         limits.admit(audit_id, request, policy.scan)
         if not {*request.regions} <= {*self.policies.known_regions()}:
             check_regions(request, {*self.policies.known_regions(), *self.policies.enabled_regions()})
         who = self.identity()
-        accounts, targets, gaps = self._retried(who, before, policy) if before else self._named(who, policy, request)
+        accounts, targets, gaps = (
+            self._targets_to_retry(who, before, policy) if before else self._selected_targets(who, policy, request)
+        )
         if not targets:
             raise AuditRequestError(
                 "there is nothing to audit: none of the accounts has enabled any of the wanted regions"
@@ -133,7 +135,7 @@ class Planner:
             own_account=who.account,
         )
 
-    def _named(self, who: Identity, policy: Policy, request: AuditRequest) -> "_Named":
+    def _selected_targets(self, who: Identity, policy: Policy, request: AuditRequest) -> "_Selection":
         """Return the targets that the request and the policy select."""
         wanted = request.regions or tuple(policy.scan.regions)
         if not policy.organization.names_any:
@@ -150,13 +152,13 @@ class Planner:
                 "the policy's organization section names no account: look at `organization` in the policy"
             )
         unknown = {gap.account: gap for gap in selected.gaps}
-        targets, gaps = self._entered(who, [account.id for account in chosen], wanted, unknown)
+        targets, gaps = self._enabled_targets(who, [account.id for account in chosen], wanted, unknown)
         there = {target.account for target in targets}
         if left := [account.id for account in chosen if account.id not in there]:
             LOGGER.info("none of the wanted regions is enabled there", accounts=left)
         return tuple(account for account in chosen if account.id in there), targets, gaps
 
-    def _entered(
+    def _enabled_targets(
         self,
         who: Identity,
         accounts: Iterable[str],
@@ -189,7 +191,7 @@ class Planner:
                     targets += [Target(account, region, who.partition) for region in here]
         return tuple(targets), tuple(gaps)
 
-    def _tried(self, audit_id: str, limits: AuditLimits) -> AuditPlan:
+    def _plan_to_retry(self, audit_id: str, limits: AuditLimits) -> AuditPlan:
         """Return the plan of the audit to retry. An audit has ended if its execution has, whatever its record says.
 
         Raises:
@@ -204,7 +206,7 @@ class Planner:
             raise AuditRequestError(f"retry_of: audit {audit_id} has not ended yet")
         return plan
 
-    def _retried(self, who: Identity, before: AuditPlan, policy: Policy) -> "_Named":
+    def _targets_to_retry(self, who: Identity, before: AuditPlan, policy: Policy) -> "_Selection":
         """Return the targets that an audit did not read completely. Accounts that it could not enter are tried again.
 
         Raises:
@@ -220,7 +222,7 @@ class Planner:
         shut = {gap.account for gap in before.gaps}
         again = tuple(target for target in missed if target.account not in shut)
         accounts = {target.account for target in missed}
-        entered, gaps = self._entered(who, sorted(shut), before.request.regions or policy.scan.regions)
+        entered, gaps = self._enabled_targets(who, sorted(shut), before.request.regions or policy.scan.regions)
         return tuple(one for one in before.accounts if one.id in accounts), (*again, *entered), gaps
 
 
@@ -235,7 +237,7 @@ def batches_of(targets: Sequence[Target]) -> tuple[ScanBatch, ...]:
     return tuple(ScanBatch(tuple(map(ScanTask, targets[n::batches]))) for n in range(batches))
 
 
-type _Named = tuple[tuple[Account, ...], tuple[Target, ...], tuple[Gap, ...]]
+type _Selection = tuple[tuple[Account, ...], tuple[Target, ...], tuple[Gap, ...]]
 """Accounts of the organization, targets, and why some of them are not scanned."""
 
 

@@ -100,7 +100,7 @@ class Publisher:
                 self.documents.write_file(object_keys.changed_findings(audit_id), file)
             self.documents.write(object_keys.news(audit_id), NEWS.dump_json(entries).decode())
             # Store the result before making the report, which could need more memory or time than there is.
-            ended = self._end(self._came_to(record, head, len(reports), entries))
+            ended = self._end(self._with_outcome(record, head, len(reports), entries))
             self._observe(plan, reports)
             self._report(audit_id, scan_file)
         return ended
@@ -129,7 +129,7 @@ class Publisher:
                 reports.append(joined(parts, whole=whole))
         return reports
 
-    def _came_to(
+    def _with_outcome(
         self, record: AuditRecord, head: ScanDocument, seen: int, entries: Sequence[LedgerEntry]
     ) -> AuditRecord:
         if not seen:

@@ -49,7 +49,7 @@ def seen_targets(documents: Documents, plan: AuditPlan) -> Iterator[Iterator[Sca
         if gap := known.get((target.account, target.region)):
             return iter((gap,))
         return _seen(
-            _Ahead(documents, object_keys.target_scan(plan.audit_id, target.account, target.region)), plan, target
+            _ReadAhead(documents, object_keys.target_scan(plan.audit_id, target.account, target.region)), plan, target
         )
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -57,7 +57,7 @@ def seen_targets(documents: Documents, plan: AuditPlan) -> Iterator[Iterator[Sca
             yield from pool.map(begun, some)
 
 
-class _Ahead:
+class _ReadAhead:
     """A source of texts that has already read one of them."""
 
     def __init__(self, documents: Documents, key: str) -> None:
@@ -99,7 +99,7 @@ def parts_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class StoredTarget:
     """What is stored about a target.
 
     Attributes:
@@ -113,7 +113,9 @@ class Sight:
     findings: Mapping[str, FindingDocument]
 
 
-def sight(documents: Documents, audit_id: str, account: str, region: str, ids: Collection[str] = ()) -> Sight:
+def stored_target(
+    documents: Documents, audit_id: str, account: str, region: str, ids: Collection[str] = ()
+) -> StoredTarget:
     """Read a target's documents one after the other, because all of a large target do not fit into memory.
 
     Raises:
@@ -125,13 +127,13 @@ def sight(documents: Documents, audit_id: str, account: str, region: str, ids: C
             whole = False
         else:
             kept = True
-            whole = whole and _saw_all(part)
+            whole = whole and _is_complete(part)
             findings |= {found["id"]: found for found in part["findings"] if found["id"] in ids}
         del part
-    return Sight(kept, whole, findings)
+    return StoredTarget(kept, whole, findings)
 
 
-def _saw_all(part: ScanDocument) -> bool:
+def _is_complete(part: ScanDocument) -> bool:
     """Return whether the target is complete. A disabled region counts as not read."""
     targets = part["scan"]["targets"]
     return bool(targets) and all(target["complete"] and "closed" not in target for target in targets)
@@ -147,14 +149,14 @@ def _seen(documents: Texts, plan: AuditPlan, target: Target) -> Iterator[ScanDoc
     try:
         for part in parts_of(documents, plan.audit_id, target.account, target.region, DOCUMENT.validate_json):
             seen += 1
-            yield part or _why_none(documents, plan.audit_id, target, seen)
+            yield part or _missing_document_gap(documents, plan.audit_id, target, seen)
             del part
     except (ValidationError, UnicodeDecodeError) as broken:
         key = object_keys.target_scan(plan.audit_id, target.account, target.region, seen + 1)
         yield Gap(target.account, target.region, "s3:GetObject", f"{key} is no scan document: {reason_of(broken)}")
 
 
-def _why_none(documents: Texts, audit_id: str, target: Target, part: int) -> Gap:
+def _missing_document_gap(documents: Texts, audit_id: str, target: Target, part: int) -> Gap:
     """Return the gap for a missing document. Its reason is the error that ended the scan, if that was stored."""
     if stored := documents.read(object_keys.target_error(audit_id, target.account, target.region)):
         return Gap(target.account, target.region, "lambda:Invoke", error_text(ERROR.validate_json(stored[0])))

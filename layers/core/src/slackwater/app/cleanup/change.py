@@ -52,7 +52,7 @@ class Change:
             case "look":
                 return self._look(cleanup, cleanup.setting)
             case "put_back":
-                return self._put_back(cleanup, cleanup.setting)
+                return self._restore_setting(cleanup, cleanup.setting)
             case _:
                 assert_never(step)
 
@@ -109,7 +109,7 @@ class Change:
             return self.cases.failed(cleanup, f"AWS is not done with the change after {LONGEST_WAIT.days} days")
         return wait_since(since or at, at, LOOK_AT_CHANGE_S)
 
-    def _put_back(self, cleanup: Cleanup, changed_to: Setting) -> Answer:
+    def _restore_setting(self, cleanup: Cleanup, changed_to: Setting) -> Answer:
         """Request the old setting. If somebody else has changed the setting since, leave it."""
         if cleanup.was is None:
             return GO

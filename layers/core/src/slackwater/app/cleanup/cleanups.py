@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, Final, Literal
 
-from slackwater.app.audit.target_documents import Sight, sight
+from slackwater.app.audit.target_documents import StoredTarget, stored_target
 from slackwater.app.findings.findings import (
     ATTEMPTS,
     ConflictError,
@@ -107,7 +107,7 @@ class Approved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class CleanupDetail:
     """A clean-up with its finding's ledger, the oldest entry first. `not_undoable` is None if it can be undone."""
 
     cleanup: Cleanup
@@ -178,13 +178,13 @@ class Cleanups:
             ids_of.setdefault(_place(finding), set()).add(finding.id)
 
         @cache
-        def sight_of(place: Place) -> Sight:
-            return sight(self.findings.documents, *place, ids_of[place])
+        def target_at(place: Place) -> StoredTarget:
+            return stored_target(self.findings.documents, *place, ids_of[place])
 
         taken: dict[str, str] = {}
         candidates = []
         for finding in findings:
-            seen = _seen(finding, sight_of(_place(finding)), policy.owners.managed_tags)
+            seen = _seen(finding, target_at(_place(finding)), policy.owners.managed_tags)
             one = self._judged(finding, seen, policy.cleanup, now)
             arn = finding.sighting.resource.arn
             if one.state == "ready" and taken.setdefault(arn, finding.id) != finding.id:
@@ -231,8 +231,8 @@ class Cleanups:
             acts_after = last.marked.act_after if last.marked else one.acts_after
             return replace(one, state="under-way", why=_under_way(last), acts_after=acts_after)
         why = (
-            _not_now(finding)
-            or (last and _spoiled(last))
+            _status_blocker(finding)
+            or (last and _half_done_blocker(last))
             or account_blocker(record.resource.account, self.account)
             or cleanup_blocker(record, cleanup)
             or (deletes and restored_blocker(seen.tags))
@@ -358,14 +358,14 @@ class Cleanups:
             cursor = page.cursor
         return Totals(cleanups=len(found), savings=savings(found, now))
 
-    def shown(self, id: str, *, now: datetime) -> Story:
+    def shown(self, id: str, *, now: datetime) -> CleanupDetail:
         """Return a finding's clean-up with its ledger and the savings that it achieved.
 
         Raises:
             NotFoundError: This finding has no clean-up.
         """
         cleanup = self._cleanup(id)
-        return Story(
+        return CleanupDetail(
             cleanup=cleanup,
             finding=self.findings.store.get(id),
             ledger=tuple(self.findings.store.ledger(id)),
@@ -540,7 +540,7 @@ def _place(finding: TrackedFinding) -> Place:
     return finding.audit_id, resource.account, resource.region
 
 
-def _seen(finding: TrackedFinding, of_target: Sight, managed_tags: Sequence[str]) -> _Seen:
+def _seen(finding: TrackedFinding, of_target: StoredTarget, managed_tags: Sequence[str]) -> _Seen:
     if not of_target.kept:
         return _Seen(f"what audit {finding.audit_id} saw is no longer kept: a new audit has to see it")
     evidence = of_target.findings.get(finding.id)
@@ -681,7 +681,7 @@ def _undoing(cleanup: Cleanup, note: ActorNote) -> Cleanup:
         cleanup,
         stage="undoing",
         undone=note,
-        restored=None if _put_back(cleanup) else cleanup.restored,
+        restored=None if _sub_resources_restored(cleanup) else cleanup.restored,
         undo_execution=_next(cleanup.undo_execution or cleanup.execution, "undo"),
         ended_at=None,
         why="",
@@ -706,7 +706,7 @@ def _touched(cleanup: Cleanup) -> bool:
     return cleanup.changed_at is not None or (cleanup.stage == "failed" and cleanup.was is not None)
 
 
-def _put_back(cleanup: Cleanup) -> bool:
+def _sub_resources_restored(cleanup: Cleanup) -> bool:
     """Return whether the resource itself was not deleted, and all of its sub-resources are restored."""
     return (
         cleanup.restored is not None and cleanup.restored.state == "done" and cleanup.restored.id == cleanup.resource.id
@@ -718,12 +718,12 @@ def _restorable(cleanup: Cleanup) -> bool:
 
     If the resource still exists, the undo does nothing.
     """
-    ended = cleanup.stage in {"called-off", "failed"} and (_put_back(cleanup) or not _touched(cleanup))
+    ended = cleanup.stage in {"called-off", "failed"} and (_sub_resources_restored(cleanup) or not _touched(cleanup))
     kept = any(backup.state == "verified" and backup.gone_at is None for backup in cleanup.backups)
     return ended and kept and not cleanup.not_restored
 
 
-def _spoiled(last: Cleanup) -> str | None:
+def _half_done_blocker(last: Cleanup) -> str | None:
     """Return why the resource no longer matches its finding; None if it does.
 
     The reason is a clean-up that ended after it had deleted or changed a part.
@@ -736,7 +736,7 @@ def _spoiled(last: Cleanup) -> str | None:
     return None
 
 
-def _not_now(finding: TrackedFinding) -> str | None:
+def _status_blocker(finding: TrackedFinding) -> str | None:
     if finding.status in {"open", "approved"}:
         return None
     by = f" by {finding.decision.who}" if finding.decision else ""

@@ -45,7 +45,7 @@ LOOK_AT_PARTS_S: Final = 60
 """The first interval, in seconds, between checks of sub-resources that AWS is deleting."""
 LOOK_AT_TURN_S: Final = 300
 """The first interval, in seconds, between checks whether the lock is free."""
-NOT_PUT_BACK_FOR: Final = timedelta(days=1)
+LOCK_EXPIRES_AFTER: Final = timedelta(days=1)
 """After this time the next clean-up gets the lock, even if the deletions of the last one could not be restored."""
 LOOK_AT_FENCE_S: Final = 120
 """Seconds between checks of an EFS file system that nothing can mount, while CloudWatch catches up.
@@ -141,7 +141,7 @@ class Delete:
             return cleanup, None  # somebody else has just deleted the resource
         if seen.state != "same" or seen.look is None:
             return cleanup, self.cases.over(cleanup, seen.why)
-        why = _not_let(cleanup, finding, seen.look, policy)
+        why = _policy_objection(cleanup, finding, seen.look, policy)
         if why is None and not cleanup.scratch:
             why = verified_now(cleanup, self.backup_takers[cleanup.resource.type], self.keys, self._kept_from(policy))
         if why:
@@ -151,7 +151,7 @@ class Delete:
             return cleanup, self._wait_for_aws(cleanup)
         if (fence := self._fence(cleanup, parts[0], seen)) is not None:
             return cleanup, fence
-        cleanup = self._recorded_anew(cleanup, parts[0])
+        cleanup = self._with_newest_record(cleanup, parts[0])
         why = self._late_objection(cleanup)
         if why is None:
             cleanup, why = self._remove(cleanup, parts, policy)
@@ -174,7 +174,7 @@ class Delete:
         look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
         if look is None:
             return None  # deleting a resource that does not exist changes nothing
-        return objection(cleanup, look, policy, self.cases.clock()) or _not_let(cleanup, finding, look, policy)
+        return objection(cleanup, look, policy, self.cases.clock()) or _policy_objection(cleanup, finding, look, policy)
 
     def _gone(self, cleanup: Cleanup, taker: BackupTaker) -> Answer:
         """Wait for the final backup of a deleted file system, if there is one. The others are verified already."""
@@ -199,7 +199,7 @@ class Delete:
         """
         resource, remover = cleanup.resource, self.removers[cleanup.resource.type]
         unasked = {part.id for part in parts} - {one.part.id for one in cleanup.removals}
-        cleanup = self._on_record(cleanup, parts)
+        cleanup = self._record_requested(cleanup, parts)
         final = final_backup(cleanup)
         why, ends = None, self.cases.clock() + LONGEST_AT_ONCE
         try:
@@ -220,9 +220,9 @@ class Delete:
                 if final and made:
                     cleanup = self.cases.write(with_backup(cleanup, replace(final, state="running", id=made)))
         except AwsError:
-            self._off_record(cleanup, unasked)
+            self._remove_unrequested(cleanup, unasked)
             raise
-        return self._off_record(cleanup, unasked), why
+        return self._remove_unrequested(cleanup, unasked), why
 
     def _kept_from(self, policy: Policy) -> datetime:
         """Return the time until which a backup must be kept if its resource is deleted now."""
@@ -242,7 +242,7 @@ class Delete:
     def _wait_for(self, ahead: Cleanup, cleanup: Cleanup) -> Answer:
         """Wait for the lock; end the clean-up if the lock's holder failed, or if the wait takes too long."""
         now = self.cases.clock()
-        if self._is_given_up(ahead, now):
+        if self._has_abandoned_lock(ahead, now):
             self.cases.write(replace(ahead, has_turn=False))
             return wait(1)
         if why := failed_half_way(ahead):
@@ -261,7 +261,7 @@ class Delete:
             return self.cases.over(cleanup, why)
         return wait_since(cleanup.waits_since or now, now, LOOK_AT_TURN_S)
 
-    def _is_given_up(self, ahead: Cleanup, now: datetime) -> bool:
+    def _has_abandoned_lock(self, ahead: Cleanup, now: datetime) -> bool:
         """Return whether the lock's holder has nothing left to restore.
 
         That is so if it ended, and either its resource is deleted or a day has passed.
@@ -269,7 +269,7 @@ class Delete:
         if not ahead.ended or ahead.ended_at is None:
             return False
         look = self.rechecker.watchers[ahead.resource.type].look
-        return now - ahead.ended_at >= NOT_PUT_BACK_FOR or look(ahead.resource) is None
+        return now - ahead.ended_at >= LOCK_EXPIRES_AFTER or look(ahead.resource) is None
 
     def _fence(self, cleanup: Cleanup, part: SubResource, seen: Rechecked) -> Answer | None:
         """Return the answer that delays or cancels the deletion of an EFS file system itself; None to delete it now.
@@ -291,7 +291,7 @@ class Delete:
             cleanup, f"whether it was used since its clean-up began is not known: {seen.use_unknown}"
         )
 
-    def _recorded_anew(self, cleanup: Cleanup, part: SubResource) -> Cleanup:
+    def _with_newest_record(self, cleanup: Cleanup, part: SubResource) -> Cleanup:
         """Return the clean-up with a new record of the data that an undo needs to restore this sub-resource.
 
         Nobody can change access points, and there may be thousands. So they are recorded only once, before the first
@@ -305,7 +305,7 @@ class Delete:
         recorded = merge_recorded(cleanup.recorded, newest, taken)
         return cleanup if recorded == cleanup.recorded else self.cases.write(replace(cleanup, recorded=recorded))
 
-    def _off_record(self, cleanup: Cleanup, unasked: Collection[str]) -> Cleanup:
+    def _remove_unrequested(self, cleanup: Cleanup, unasked: Collection[str]) -> Cleanup:
         """Remove sub-resources from the record whose deletion was not requested."""
         if not unasked:
             return cleanup
@@ -313,7 +313,7 @@ class Delete:
             replace(cleanup, removals=tuple(one for one in cleanup.removals if one.part.id not in unasked))
         )
 
-    def _on_record(self, cleanup: Cleanup, parts: Sequence[SubResource]) -> Cleanup:
+    def _record_requested(self, cleanup: Cleanup, parts: Sequence[SubResource]) -> Cleanup:
         """Record that the deletion of these sub-resources is requested. The ledger gets an entry for the first."""
         known, now = {one.part.id for one in cleanup.removals}, self.cases.clock()
         new = tuple(Removal(part=part, asked_at=now) for part in parts if part.id not in known)
@@ -367,7 +367,7 @@ def next_parts(look: CurrentState, many: Collection[str] = ()) -> Sequence[SubRe
     return left[: MOST_AT_ONCE if first in many and len(left) > FEW else 1]
 
 
-def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: CurrentState, policy: Policy) -> str | None:
+def _policy_objection(cleanup: Cleanup, finding: TrackedFinding, look: CurrentState, policy: Policy) -> str | None:
     """Return why the policy no longer allows this deletion without an approval or a backup; None if it does.
 
     `look` has the resource's current tags.

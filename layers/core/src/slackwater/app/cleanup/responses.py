@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from slackwater.app.cleanup.backups import BackupList
-from slackwater.app.cleanup.cleanups import Approved, Plan, Story, Totals, not_undoable
+from slackwater.app.cleanup.cleanups import Approved, CleanupDetail, Plan, Totals, not_undoable
 from slackwater.engine.savings import realised, savings
 from slackwater.model.candidates import Candidate
 from slackwater.model.cleanup import ActorNote, Cleanup
@@ -76,7 +76,7 @@ def _totals(of: Totals) -> CleanupTotalsDocument:
     }
 
 
-def cleanup_detail(one: Story, now: datetime) -> CleanupDetailDocument:
+def cleanup_detail(one: CleanupDetail, now: datetime) -> CleanupDetailDocument:
     """Return a clean-up with its finding's ledger."""
     return cleanup_json.cleanup_detail(
         cleanup(one.cleanup, now),

@@ -107,7 +107,7 @@ class Sweep:
                 unnamed = tuple(backup.token for backup in ended if backup.is_unnamed)
                 if there or gone or unnamed:
                     place = (one.resource.type, one.resource.account, one.resource.region)
-                    never_made = any(_was_never_made(backup, self.cases.clock()) for backup in one.earlier)
+                    never_made = any(_was_never_created(backup, self.cases.clock()) for backup in one.earlier)
                     places.setdefault(place, []).append(_Held(one.finding_id, there, gone, unnamed, never_made))
             cursor = page.cursor
             if cursor is None:
@@ -208,7 +208,7 @@ class Sweep:
         earlier = tuple(
             one
             for backup in cleanup.earlier
-            if (one := _as_seen(backup, gone, now)).is_there or (one.is_unnamed and not _was_never_made(one, now))
+            if (one := _as_seen(backup, gone, now)).is_there or (one.is_unnamed and not _was_never_created(one, now))
         )
         seen = replace(cleanup, backups=backups, earlier=earlier, lost_at=self._lost_at(cleanup, backups, now))
         if seen == cleanup:
@@ -234,7 +234,7 @@ class Sweep:
         return now if born_at is None or cleanup.born_at not in {None, born_at} else None
 
 
-def _was_never_made(backup: Backup, now: datetime) -> bool:
+def _was_never_created(backup: Backup, now: datetime) -> bool:
     """Return whether AWS would list the backup by now if it had received the request."""
     return backup.is_unnamed and now - (backup.asked_again_at or backup.asked_at) >= LONGEST_WAIT
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Final, Literal, assert_never
 
 from slackwater.app.audit.step_error import StepError, error_text
-from slackwater.app.audit.target_documents import sight
+from slackwater.app.audit.target_documents import stored_target
 from slackwater.app.cleanup.case import (
     BY_POLICY,
     GO,
@@ -116,7 +116,7 @@ class Watch:
             case "fail":
                 return self._fail(cleanup, error)
             case "not_put_back":
-                return self._not_put_back(cleanup, error)
+                return self._record_not_restored(cleanup, error)
             case "undo":
                 return self._undo(cleanup)
             case "undone":
@@ -155,7 +155,7 @@ class Watch:
         if why := account_blocker(cleanup.resource.account, self.account):
             return self.cases.over(cleanup, why)
         resource = finding.sighting.resource
-        seen = sight(self.documents, finding.audit_id, resource.account, resource.region)
+        seen = stored_target(self.documents, finding.audit_id, resource.account, resource.region)
         if not seen.kept:
             return self.cases.over(cleanup, "the scan that found it has expired: the next audit has to find it again")
         if not seen.whole:
@@ -369,7 +369,7 @@ class Watch:
             return self.cases.failed(cleanup, f"AWS still deletes {cleanup.resource.id} after {LONGEST_WAIT.days} days")
         return wait_since(since, now, LOOK_IF_GONE_S)
 
-    def _to_put_back(self, cleanup: Cleanup) -> bool:
+    def _lacks_sub_resources(self, cleanup: Cleanup) -> bool:
         """Return whether sub-resources are missing from a resource that still exists.
 
         A deleted resource is restored only on request.
@@ -379,12 +379,12 @@ class Watch:
         look = self.watchers[cleanup.resource.type].look(cleanup.resource)
         return look is not None and not (look.parts and look.parts[-1].going)
 
-    def _puts_back(self, cleanup: Cleanup) -> bool:
+    def _needs_restore(self, cleanup: Cleanup) -> bool:
         """Return whether sub-resources must be restored now. If not, release the lock.
 
         Other clean-ups of this type wait for the lock until the restore is complete.
         """
-        put_back = self._to_put_back(cleanup)
+        put_back = self._lacks_sub_resources(cleanup)
         if cleanup.has_turn and not put_back:
             self.cases.write(replace(cleanup, has_turn=False))
         return put_back
@@ -418,7 +418,7 @@ class Watch:
                 off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup)
             )
         self._announce("called-off", cleanup, self.cases.finding(cleanup))
-        return go(put_back=self._puts_back(cleanup))
+        return go(put_back=self._needs_restore(cleanup))
 
     def _fail(self, cleanup: Cleanup, error: StepError | None) -> Answer:
         """Record what went wrong and what was done until then, and then remove the tags, because that may fail too.
@@ -439,15 +439,15 @@ class Watch:
         self._remove_tags_if_possible(cleanup)
         if cleanup.stage == "failed":
             self._announce("failed", cleanup, self.cases.finding(cleanup))
-        put_back = cleanup.stage in {"failed", "called-off"} and self._puts_back(cleanup)
+        put_back = cleanup.stage in {"failed", "called-off"} and self._needs_restore(cleanup)
         return go(put_back=put_back, **({"failed": True} if new else {}))
 
-    def _not_put_back(self, cleanup: Cleanup, error: StepError | None) -> Answer:
+    def _record_not_restored(self, cleanup: Cleanup, error: StepError | None) -> Answer:
         """Record which deleted sub-resources are not restored.
 
         Either the restore failed, or AWS does not say what is missing.
         """
-        gone = _not_put_back(cleanup)
+        gone = _not_restored_words(cleanup)
         if not gone or cleanup.why.startswith(NOT_PUT_BACK):
             return GO
         again = "" if cleanup.not_restored else f"; `slackwater cleanup undo {cleanup.finding_id}` tries again"
@@ -503,7 +503,7 @@ class Watch:
         new = cleanup.stage == "undoing"
         if new:
             why = f"the undo failed: {_what_failed(cleanup, error)}"
-            what = f"{gone}; {why}" if (gone := _not_put_back(cleanup)) else why
+            what = f"{gone}; {why}" if (gone := _not_restored_words(cleanup)) else why
             failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what)
             cleanup, _ = self.cases.record_event(failed, "failed", what)
         self._remove_tags_if_possible(cleanup)
@@ -567,7 +567,7 @@ def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
     return "; ".join(one for one in words if one) or "for a reason that nobody gave"
 
 
-def _not_put_back(cleanup: Cleanup) -> str:
+def _not_restored_words(cleanup: Cleanup) -> str:
     """Return which deleted sub-resources are not restored; empty if there are none."""
     missing = [one.part for one in cleanup.removals if one.part.id != cleanup.resource.id]
     if not missing or (cleanup.restored and cleanup.restored.state == "done"):

@@ -73,7 +73,7 @@ class Recording:
             head = next(every)
             found = cls(datetime.fromisoformat(head["now"]), date.fromisoformat(head["today"]))
             for line in every:
-                found._take(line)
+                found._add_line(line)
         except (KeyError, TypeError, ValueError, StopIteration) as error:
             raise RecordingError(
                 f"{path} has a line that this version does not know ({error!r}): record it again"
@@ -99,7 +99,7 @@ class Recording:
         except (KeyError, ValueError) as error:
             raise RecordingError(f"its policy is not of this version ({error}): name another by --policy") from error
 
-    def _take(self, line: Mapping[str, Any]) -> None:
+    def _add_line(self, line: Mapping[str, Any]) -> None:
         if "policy" in line:
             self.policy = line["policy"]
             return
@@ -112,9 +112,9 @@ class Recording:
         if "price_gap" in line:
             self.price_gaps[line["region"]].append(Gap("", "", line["price_gap"], line["reason"], optional=True))
             return
-        self._take_of_target(Target(**line["target"]), line)
+        self._add_to_target(Target(**line["target"]), line)
 
-    def _take_of_target(self, target: Target, line: Mapping[str, Any]) -> None:
+    def _add_to_target(self, target: Target, line: Mapping[str, Any]) -> None:
         of = self.targets.setdefault(target, RecordedTarget())
         match line:
             case {"kinds": kinds}:
@@ -197,7 +197,7 @@ class RecordedMetrics:
         series, failed = dict[MetricQuery, Series](), dict[MetricQuery, str]()
         for query in call.queries:
             key = ((query.metric.namespace, query.metric.name, query.metric.stat), query.dimensions, query.period_s)
-            found = _laid(query, self._recorded.series.get(key, ()))
+            found = _series_in_window(query, self._recorded.series.get(key, ()))
             if found is not None:
                 series[query] = found
             else:
@@ -205,7 +205,7 @@ class RecordedMetrics:
         return MetricAnswer(series, failed)
 
 
-def _laid(query: MetricQuery, recorded: Iterable[tuple[int, array[float]]]) -> Series | None:
+def _series_in_window(query: MetricQuery, recorded: Iterable[tuple[int, array[float]]]) -> Series | None:
     """Return the points of a query's window; None if the recorded windows do not cover it."""
     start_s, period_s = query.window.start_s, query.period_s
     values, covered = array("d", [nan]) * query.points, bytearray(query.points)
@@ -267,7 +267,7 @@ class PolicyPrices:
         }, gaps
 
 
-class NothingAsked:
+class NoCallMeter:
     """The meter of a scan that makes no AWS call."""
 
     def api_calls(self) -> Mapping[str, int]:

@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qs
 
-from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press, dumped
+from slackwater.model.slack_requests import Asked, Asker, ButtonPress, Command, Dismissal, dumped
 from slackwater.ports.slack import (
     ChannelBusyError,
     ChannelRefusedError,
@@ -40,7 +40,7 @@ class Guard(Protocol):
         """Record that this process handles a request; return False if it is already recorded."""
         ...
 
-    def give_back(self, id: str, by: str) -> None:
+    def release(self, id: str, by: str) -> None:
         """Remove this process's own record."""
         ...
 
@@ -115,13 +115,13 @@ class Acknowledger:
         try:
             return self._take(asked, sent)
         except Exception:  # whatever the error, the request was not handed over, so Slack may send it again
-            self.guard.give_back(sent.id, by)
+            self.guard.release(sent.id, by)
             raise
 
     def _take(self, asked: Asked | None, sent: "_Sent") -> Reply:
         if asked is None:
             return Reply(note="nothing to do")
-        if isinstance(asked, Press) and asked.action == "dismiss":
+        if isinstance(asked, ButtonPress) and asked.action == "dismiss":
             # Open the form here, because a trigger id is valid for three seconds only.
             try:
                 self.open_modal(
@@ -213,14 +213,14 @@ def _asked(sent: _Sent) -> Asked | None:
         return Command(**sent.common(), text=sent.form.get("text", "")[:LONGEST_TEXT])
     match sent.text("type"):
         case "block_actions":
-            return _press(sent)
+            return _button_press(sent)
         case "view_submission":
             return _dismissal(sent)
         case _:
             raise RefusedError(HTTPStatus.BAD_REQUEST, "neither a press of a button nor a form")
 
 
-def _press(sent: _Sent) -> Press | None:
+def _button_press(sent: _Sent) -> ButtonPress | None:
     """Return the first press in the request: Slack sends one at a time. None for a choice in an open form."""
     if "view" in sent.payload and "message" not in sent.payload:  # Slack sends all choices when the form is submitted
         return None
@@ -230,7 +230,9 @@ def _press(sent: _Sent) -> Press | None:
         raise RefusedError(HTTPStatus.BAD_REQUEST, "the press is of no button")
     post, _, about = action.text("block_id").partition("/")
     value = action.text("value") or action.text("selected_option", "value")
-    return Press(**sent.common(), action=action.text("action_id"), post=post, about=about, value=value[:LONGEST_TEXT])
+    return ButtonPress(
+        **sent.common(), action=action.text("action_id"), post=post, about=about, value=value[:LONGEST_TEXT]
+    )
 
 
 def _errors(sent: _Sent) -> dict[str, str]:

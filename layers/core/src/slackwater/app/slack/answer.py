@@ -33,7 +33,7 @@ from slackwater.model.listing import MAX_PAGE, FindingQuery
 from slackwater.model.nearest import unknown
 from slackwater.model.policy import Policy
 from slackwater.model.posts import Message, Sent
-from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press
+from slackwater.model.slack_requests import Asked, Asker, ButtonPress, Command, Dismissal
 from slackwater.model.tracking import Decided, Decision, Status, TrackedFinding
 from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError, Outbox
 from slackwater.views.slack import answers
@@ -128,7 +128,7 @@ class Answerer:
         if made:  # by an earlier attempt, which has sent this answer
             self.sent_texts.setdefault(asked.id, reply.text)
         left = self._send(asked, reply)
-        if isinstance(asked, Press | Dismissal) and (becomes or _stops(asked)):
+        if isinstance(asked, ButtonPress | Dismissal) and (becomes or _stops(asked)):
             left += self._bring_up_to_date(asked.post)
         if left:
             raise UnfinishedError("; ".join(left))
@@ -148,7 +148,7 @@ class Answerer:
 
     def _earlier_answer(self, asked: Asked, made: TrackedFinding) -> Message:
         """Return the answer to a decision of an earlier attempt. Its clean-up may not have started yet."""
-        if isinstance(asked, Press) and (seen := self._to_approve(asked)):
+        if isinstance(asked, ButtonPress) and (seen := self._to_approve(asked)):
             try:
                 return _approved(self.cleanups.approve(made.id, who=_who(asked.asker), fingerprint=seen, now=asked.at))
             except (ConflictError, NotAllowedError, NotFoundError, PolicyError) as error:
@@ -175,16 +175,16 @@ class Answerer:
             case Dismissal():
                 until = asked.at + timedelta(days=asked.days) if asked.days else None
                 return self._decide(asked, "dismiss", asked.why, until)
-            case Press(action="snooze") if asked.value in SNOOZES:
+            case ButtonPress(action="snooze") if asked.value in SNOOZES:
                 return self._decide(asked, "snooze", "", asked.at + timedelta(days=int(asked.value)))
-            case Press(action="approve") if seen := self._to_approve(asked):
+            case ButtonPress(action="approve") if seen := self._to_approve(asked):
                 return self._approve(asked, seen)
-            case Press() if _stops(asked):
+            case ButtonPress() if _stops(asked):
                 return self._stop(asked)
-            case Press():
+            case ButtonPress():
                 return self._show(asked)
 
-    def _show(self, asked: Press) -> Message:
+    def _show(self, asked: ButtonPress) -> Message:
         """Return the answer to a button that decides nothing."""
         match asked.action:
             case "details":
@@ -198,7 +198,7 @@ class Answerer:
 
     # -- Decisions
 
-    def _decide(self, asked: Press | Dismissal, action: Any, why: str, until: datetime | None) -> Message:
+    def _decide(self, asked: ButtonPress | Dismissal, action: Any, why: str, until: datetime | None) -> Message:
         if asked.asker.user not in self.policy().slack.deciders:
             return answers.not_allowed("slack.deciders", asked.asker.user)
         note = ActorNote(who=_who(asked.asker), why=why, at=asked.at)
@@ -206,12 +206,12 @@ class Answerer:
             asked, lambda: answers.done(self.findings.decided_first(asked.about, action, note, until=until))
         )
 
-    def _to_approve(self, asked: Press) -> str | None:
+    def _to_approve(self, asked: ButtonPress) -> str | None:
         """Return the fingerprint of the version to approve; None if the press is not an approval."""
         seen = APPROVAL.fullmatch(asked.value) if asked.action == "approve" else None
         return seen[2] if seen and seen[1] == asked.about else None
 
-    def _approve(self, asked: Press, fingerprint: str) -> Message:
+    def _approve(self, asked: ButtonPress, fingerprint: str) -> Message:
         return self._outcome(
             asked,
             lambda: _approved(
@@ -219,7 +219,7 @@ class Answerer:
             ),
         )
 
-    def _stop(self, asked: Press) -> Message:
+    def _stop(self, asked: ButtonPress) -> Message:
         """Stop the clean-up of a finding. If the policy cannot be read, anyone may."""
         try:
             stopped = self.cleanups.stop(asked.about, who=_who(asked.asker), now=asked.at)
@@ -232,7 +232,7 @@ class Answerer:
             return answers.problem(str(error))
         return answers.stopped(stopped)
 
-    def _outcome(self, asked: Press | Dismissal, decide: Callable[[], Message]) -> Message:
+    def _outcome(self, asked: ButtonPress | Dismissal, decide: Callable[[], Message]) -> Message:
         """Make a decision, and return the answer; if it fails, an answer that says why."""
         try:
             return decide()
@@ -247,7 +247,7 @@ class Answerer:
         except (BadDecisionError, NotAllowedError) as error:
             return answers.problem(str(error))
 
-    def _conflict(self, asked: Press | Dismissal, error: ConflictError) -> Message:
+    def _conflict(self, asked: ButtonPress | Dismissal, error: ConflictError) -> Message:
         """Return the decision that somebody else has made; if there is none, the error."""
         finding = self.findings.store.get(asked.about)
         if finding and finding.status != "open":
@@ -324,13 +324,13 @@ class Answerer:
 
     # -- Reports and commands
 
-    def _details(self, asked: Press) -> Message:
+    def _details(self, asked: ButtonPress) -> Message:
         if not self._may_view(asked):
             return answers.not_allowed("slack.viewers", asked.asker.user)
         shown = self.findings.shown(asked.about)
         return answers.details(shown.finding, shown.evidence, shown.ledger)
 
-    def _report(self, asked: Press) -> Message:
+    def _report(self, asked: ButtonPress) -> Message:
         policy = self.policy()
         slack = policy.slack
         if asked.asker.user not in {*slack.viewers, *slack.deciders, *slack.auditors, *policy.cleanup.approvers}:
@@ -413,7 +413,7 @@ def _becomes(asked: Asked) -> Decided | None:
     match asked:
         case Dismissal():
             return "dismissed"
-        case Press(action=action):
+        case ButtonPress(action=action):
             return DECIDING.get(action)
         case Command():
             return None
@@ -421,7 +421,7 @@ def _becomes(asked: Asked) -> Decided | None:
 
 def _stops(asked: Asked) -> bool:
     """Return whether the request is to stop a clean-up."""
-    return isinstance(asked, Press) and asked.action == STOP and asked.value == asked.about
+    return isinstance(asked, ButtonPress) and asked.action == STOP and asked.value == asked.about
 
 
 def _approved(approved: Approved) -> Message:

@@ -55,7 +55,7 @@ LEAST_WAIT_S: Final = 900
 for each audit with waiting posts. It can loop 1,500 times at most.
 """
 
-ELSEWHERE: Final = frozenset(
+CHANNEL_REFUSALS: Final = frozenset(
     {
         "access_denied",
         "channel_is_archived",
@@ -72,7 +72,7 @@ ELSEWHERE: Final = frozenset(
 )
 """Refusals that do not occur in another channel."""
 
-MENDABLE: Final = frozenset(
+FIXABLE_REFUSALS: Final = frozenset(
     {
         "access_limited",
         "accesslimited",
@@ -95,7 +95,7 @@ MENDABLE: Final = frozenset(
 )
 """Refusals that are not about the post: somebody must fix the token, the webhook or the workspace."""
 
-INVITES: Final = frozenset({"channel_not_found", "not_in_channel"})
+INVITE_REFUSALS: Final = frozenset({"channel_not_found", "not_in_channel"})
 """Refusals that end once the bot is invited. If there is no other channel, the post waits for that."""
 
 
@@ -148,17 +148,17 @@ class Delivery:
         self.ends = self._now + AT_WORK
         listed = [post for post in self.outbox.waiting() if post.id not in recorded]
         mine = [post for post in map(self.outbox.get, recorded) if post and post.waits]
-        self._tried(post for post in listed if post.audit_id != audit_id)
+        self._process_all(post for post in listed if post.audit_id != audit_id)
         self.due.clear()
-        waiting = self._tried([*(post for post in listed if post.audit_id == audit_id), *mine])
+        waiting = self._process_all([*(post for post in listed if post.audit_id == audit_id), *mine])
         return Notified(waiting=len(waiting), wait_s=self._wait_s(waiting), troubles=tuple(self.troubles))
 
-    def _tried(self, posts: Iterable[Post]) -> list[Post]:
+    def _process_all(self, posts: Iterable[Post]) -> list[Post]:
         """Try posts, and return those that still wait."""
         waiting: list[Post] = []
         for post in posts:
             try:
-                waits = self._waits_until(self._now) if self._now >= self.ends else self._waits_still(post)
+                waits = self._waits_until(self._now) if self._now >= self.ends else self._process(post)
             except Exception as error:  # noqa: BLE001 -- one bad post must not delay the others
                 self.troubles.append(f"{post.id}: {type(error).__name__}: {error}")
                 waits = self._waits_until(self._now + LOOK_AGAIN)
@@ -176,19 +176,19 @@ class Delivery:
     def _now(self) -> datetime:
         return self.clock()
 
-    def _waits_still(self, post: Post) -> bool:
+    def _process(self, post: Post) -> bool:
         """Process a post as far as possible now; return whether it still waits."""
         thread: Sent | None = None
         if post.thread_of:
-            of, before = self.outbox.get(post.thread_of), self.outbox.get(_before(post))
+            of, before = self.outbox.get(post.thread_of), self.outbox.get(_previous_id(post))
             if of is None or of.state == "failed":
-                return self._fails(post, "its digest was not posted")
+                return self._fail(post, "its digest was not posted")
             if of.sent is None or (before and before.waits):
                 return True
             thread = of.sent
-        return self._looks(post, thread) if post.state == "sending" else self._sends(post, thread)
+        return self._find_or_resend(post, thread) if post.state == "sending" else self._send_if_due(post, thread)
 
-    def _looks(self, post: Post, thread: Sent | None) -> bool:
+    def _find_or_resend(self, post: Post, thread: Sent | None) -> bool:
         """Look for a post whose send had no answer; return whether it waits.
 
         Sends it again if it is missing, or if the channel cannot be read, as with a webhook.
@@ -197,42 +197,42 @@ class Delivery:
         if due > self._now:
             return self._waits_until(due)
         if not self.channel.can_read:
-            return self._sends_again(post, thread)
+            return self._resend(post, thread)
         try:
             sent = self.channel.find(post, thread)
         except ChannelBusyError as error:
-            return self._later(post, max(timedelta(seconds=error.retry_after_s), LOOK_AGAIN), str(error))
+            return self._retry_later(post, max(timedelta(seconds=error.retry_after_s), LOOK_AGAIN), str(error))
         except (ChannelRefusedError, DeliveryUnknownError) as error:
-            return self._cannot_look(post, error)
-        return self._arrived(post, sent) if sent else self._sends_again(post, thread)
+            return self._retry_find(post, error)
+        return self._arrived(post, sent) if sent else self._resend(post, thread)
 
-    def _cannot_look(self, post: Post, error: ChannelRefusedError | DeliveryUnknownError) -> bool:
+    def _retry_find(self, post: Post, error: ChannelRefusedError | DeliveryUnknownError) -> bool:
         """Look again later, until the post is given up. Sending it again without looking might post it twice."""
         why = f"nobody can look whether it was posted: {error}"
         if self._now - (post.tried_at or post.created_at) > _patience(post):
-            return self._fails(post, why)
+            return self._fail(post, why)
         if isinstance(error, DeliveryUnknownError):
-            return self._later(post, LOOK_AGAIN, why)
+            return self._retry_later(post, LOOK_AGAIN, why)
         self.troubles.append(f"{post.id}: {why}")
-        return self._later(post, RETRY_AFTER_FIX, why)
+        return self._retry_later(post, RETRY_AFTER_FIX, why)
 
-    def _sends_again(self, post: Post, thread: Sent | None) -> bool:
+    def _resend(self, post: Post, thread: Sent | None) -> bool:
         """Send a post of unknown delivery again, unless that was its last attempt."""
-        last = _was_last(post) and not post.withdrawn
-        return self._gives_up(post, post.why or "it was not answered") if last else self._sends(post, thread)
+        last = _was_last_attempt(post) and not post.withdrawn
+        return self._give_up(post, post.why or "it was not answered") if last else self._send_if_due(post, thread)
 
-    def _sends(self, post: Post, thread: Sent | None) -> bool:
+    def _send_if_due(self, post: Post, thread: Sent | None) -> bool:
         """Send a post that was not posted, unless it is too early, or it was withdrawn."""
         if post.withdrawn:
-            return self._drops(post)
+            return self._drop_withdrawn(post)
         now = self._now
         channel = thread.channel if thread else post.channel or self.default
         if channel is None and self.channel.can_read:
-            return self._has_no_channel(post)
+            return self._wait_for_channel(post)
         due = max(post.not_before or now, self.busy.get(channel, now))
         if due > now:
             return self._waits_until(due)
-        taken = self._wrote(
+        taken = self._store(
             replace(
                 post,
                 channel=channel,
@@ -244,76 +244,83 @@ class Delivery:
             )
         )
         if taken is None:
-            return self._somebody_elses()
+            return self._leave_to_other_run()
         if self._now - now > AT_ONCE:
             return self._waits_until(now + _unanswered(taken))
-        return self._sends_taken(taken, thread, now)
+        return self._send_claimed(taken, thread, now)
 
-    def _sends_taken(self, taken: Post, thread: Sent | None, tried_at: datetime) -> bool:
+    def _send_claimed(self, taken: Post, thread: Sent | None, tried_at: datetime) -> bool:
         """Send a post that is recorded as "sending", and record the result."""
         try:
             sent = self.channel.send(taken, thread)
         except ChannelBusyError as error:
-            return self._waits_for_busy_channel(taken, error)
+            return self._wait_for_busy_channel(taken, error)
         except ChannelRefusedError as error:
             return self._refused(taken, str(error))
         except DeliveryUnknownError as error:
-            self._wrote(replace(taken, why=f"it is unknown whether it was posted: {error}"))
+            self._store(replace(taken, why=f"it is unknown whether it was posted: {error}"))
             return self._waits_until(tried_at + _unanswered(taken))
         return self._arrived(taken, sent)
 
-    def _waits_for_busy_channel(self, taken: Post, error: ChannelBusyError) -> bool:
+    def _wait_for_busy_channel(self, taken: Post, error: ChannelBusyError) -> bool:
         """Wait as long as Slack asks, and longer after each attempt."""
-        if _was_last(taken):
-            return self._gives_up(taken, str(error))
+        if _was_last_attempt(taken):
+            return self._give_up(taken, str(error))
         earlier_attempts = taken.attempts - 1
         pause = timedelta(seconds=max(error.retry_after_s, min(2 ** min(earlier_attempts, 20), BUSY_S)))
         self.busy[taken.channel] = self._now + pause
-        return self._later(replace(taken, state="pending"), pause, str(error))
+        return self._retry_later(replace(taken, state="pending"), pause, str(error))
 
-    def _drops(self, post: Post) -> bool:
-        dropped = self._wrote(replace(post, state="failed", why=WITHDRAWN, not_before=None))
-        return self._somebody_elses() if dropped is None else False
+    def _drop_withdrawn(self, post: Post) -> bool:
+        dropped = self._store(replace(post, state="failed", why=WITHDRAWN, not_before=None))
+        return self._leave_to_other_run() if dropped is None else False
 
-    def _has_no_channel(self, post: Post) -> bool:
+    def _wait_for_channel(self, post: Post) -> bool:
         """Wait until the policy names a channel, or until the post is given up."""
         why = "the policy names no channel; set slack.channel"
         post = replace(post, nowhere=True)
         if self._now - post.created_at > _patience(post):
-            return self._fails(post, why)
+            return self._fail(post, why)
         self.troubles.append(f"{post.id}: {why}")
-        return self._later(post, RETRY_AFTER_FIX, why)
+        return self._retry_later(post, RETRY_AFTER_FIX, why)
 
     def _refused(self, post: Post, reason: str) -> bool:
-        if reason in ELSEWHERE and self.fallback and not post.thread_of and post.channel not in {None, self.fallback}:
-            moved = self._wrote(_moved(post, self.fallback, reason))
-            return self._sends(moved, None) if moved else self._somebody_elses()
+        if (
+            reason in CHANNEL_REFUSALS
+            and self.fallback
+            and not post.thread_of
+            and post.channel not in {None, self.fallback}
+        ):
+            moved = self._store(_moved(post, self.fallback, reason))
+            return self._send_if_due(moved, None) if moved else self._leave_to_other_run()
         why = reason if post.why is None else post.why if reason in post.why else f"{post.why}; {reason}"
-        if reason in MENDABLE | INVITES and not _was_last(post):
+        if reason in FIXABLE_REFUSALS | INVITE_REFUSALS and not _was_last_attempt(post):
             self.troubles.append(f"{post.id}: Slack refused it, and will be asked again: {reason}")
-            return self._later(replace(post, state="pending"), RETRY_AFTER_FIX, why)
-        return self._fails(post, why)
+            return self._retry_later(replace(post, state="pending"), RETRY_AFTER_FIX, why)
+        return self._fail(post, why)
 
     def _arrived(self, post: Post, sent: Sent) -> bool:
-        if self._wrote(replace(post, state="sent", sent=sent, sent_at=self._now, not_before=None)) is None:
-            return self._somebody_elses()
+        if self._store(replace(post, state="sent", sent=sent, sent_at=self._now, not_before=None)) is None:
+            return self._leave_to_other_run()
         self.sleep(SEND_INTERVAL_S)
         return False
 
-    def _gives_up(self, post: Post, why: str) -> bool:
-        return self._fails(post, f"given up after {post.attempts} tries: {why}")
+    def _give_up(self, post: Post, why: str) -> bool:
+        return self._fail(post, f"given up after {post.attempts} tries: {why}")
 
-    def _fails(self, post: Post, why: str) -> bool:
-        if self._wrote(replace(post, state="failed", why=why, not_before=None)) is None:
-            return self._somebody_elses()
+    def _fail(self, post: Post, why: str) -> bool:
+        if self._store(replace(post, state="failed", why=why, not_before=None)) is None:
+            return self._leave_to_other_run()
         self.troubles.append(f"{post.id}: not posted to {post.channel or 'the webhook'}: {why}")
         return False
 
-    def _later(self, post: Post, pause: timedelta, why: str) -> bool:
+    def _retry_later(self, post: Post, pause: timedelta, why: str) -> bool:
         due = self._now + pause
-        return self._waits_until(due) if self._wrote(replace(post, not_before=due, why=why)) else self._somebody_elses()
+        if self._store(replace(post, not_before=due, why=why)) is None:
+            return self._leave_to_other_run()
+        return self._waits_until(due)
 
-    def _somebody_elses(self) -> bool:
+    def _leave_to_other_run(self) -> bool:
         """Leave a post to another run, which has changed it in the meantime."""
         return self._waits_until(self._now + UNANSWERED)
 
@@ -321,13 +328,13 @@ class Delivery:
         self.due.append(due)
         return True
 
-    def _wrote(self, post: Post) -> Post | None:
+    def _store(self, post: Post) -> Post | None:
         """Store a post and return it; None if another run was faster."""
         stored = replace(post, revision=post.revision + 1)
         return stored if self.outbox.write(stored) else None
 
 
-def _was_last(post: Post) -> bool:
+def _was_last_attempt(post: Post) -> bool:
     """Return whether a failed attempt was late enough to be the last."""
     tried_at = post.tried_at or post.created_at
     return post.attempts >= LEAST_TRIES and tried_at - post.created_at > _patience(post)
@@ -338,7 +345,7 @@ def _patience(post: Post) -> timedelta:
     return post.until - post.created_at if post.until else GIVEN_UP
 
 
-def _before(post: Post) -> str:
+def _previous_id(post: Post) -> str:
     """Return the id of the post before this one in its thread."""
     prefix, _, n = post.id.rpartition(".")
     return f"{prefix}.{int(n) - 1}"

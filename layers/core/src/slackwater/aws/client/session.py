@@ -93,7 +93,7 @@ AT_A_TERMINAL: Final = Patience(8, 60, first=Patience(2, 2, 2, "standard"))
 REPLACEABLE: Final = frozenset({"ec2", "pricing"})
 """While a user waits, these are called for instance types and prices. Packaged snapshots replace their responses."""
 
-SOMEBODY_WAITS: Final = Patience(3, 8, replaceable=Patience(2, 3, 3, "standard"))
+USER_WAITS: Final = Patience(3, 8, replaceable=Patience(2, 3, 3, "standard"))
 """For API requests: the user must learn that the table is busy before API Gateway closes the connection, after 30
 seconds.
 
@@ -110,7 +110,7 @@ AWS_MAX_ATTEMPTS cannot change it.
 SLACK_WAITS: Final = Patience(2, 1, 1, "standard")
 """For Slack requests. Slack times out after three seconds and tells the user that the action failed."""
 
-ASIDE: Final = Patience(2, 2, 2, "standard")
+OPTIONAL_CALLS: Final = Patience(2, 2, 2, "standard")
 """For calls that a scan can do without."""
 
 QUICK_ATTEMPTS: Final = {"sts": 3, "pricing": 3}

@@ -54,7 +54,7 @@ class Reader:
         action: The IAM action.
         read: Reads the records.
         after: Kinds that must be read before.
-        heeds: Kinds that show whether there can be any records. They are ignored if they are not read, or cannot be
+        hinted_by: Kinds that show whether there can be any records. They are ignored if they are not read, or cannot be
             read.
         slow: Whether it takes long. Such a kind has few records, and no other reader needs them. So callers that do not
             need it do not wait for it.
@@ -63,7 +63,7 @@ class Reader:
     action: str
     read: Callable[[AwsSession, Target, Earlier], Iterator[ReadRecord[Record]]]
     after: tuple[type[Record], ...] = ()
-    heeds: tuple[type[Record], ...] = ()
+    hinted_by: tuple[type[Record], ...] = ()
     slow: bool = False
 
 
@@ -72,7 +72,7 @@ READERS: Final[Mapping[type[Record], Reader]] = {
     Instance: Reader("ec2:DescribeInstances", inventory_ec2.instances),
     EfsFileSystem: Reader("elasticfilesystem:DescribeFileSystems", inventory_efs.file_systems),
     FsxFileSystem: Reader("fsx:DescribeFileSystems", inventory_fsx.file_systems),
-    FsxVolume: Reader("fsx:DescribeVolumes", inventory_fsx.volumes, heeds=(FsxFileSystem,)),
+    FsxVolume: Reader("fsx:DescribeVolumes", inventory_fsx.volumes, hinted_by=(FsxFileSystem,)),
     EfsLifecycle: Reader(
         "elasticfilesystem:DescribeLifecycleConfiguration", inventory_efs.lifecycles, after=(EfsFileSystem,)
     ),
@@ -102,7 +102,7 @@ READERS: Final[Mapping[type[Record], Reader]] = {
         after=(Volume, OptimizerEnrollment),
     ),
 }
-"""All kinds, each after those in its `after` and `heeds`."""
+"""All kinds, each after those in its `after` and `hinted_by`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class AwsInventory:
         pool = ThreadPoolExecutor(len(self._readers))
         for kind, reader in self._readers.items():
             if kind in wanted:
-                before = {earlier: futures.get(earlier, NOT_READ) for earlier in (*reader.after, *reader.heeds)}
+                before = {earlier: futures.get(earlier, NOT_READ) for earlier in (*reader.after, *reader.hinted_by)}
                 outcomes_of_kind, put = (slow, late.extend) if reader.slow else (futures, writer.add)
                 outcomes_of_kind[kind] = pool.submit(self._read, reader, target, before, writer, put)
         pool.shutdown(wait=False)

@@ -45,7 +45,7 @@ AT_ONCE: Final = 4
 """Parallel calls about single accounts. More would be throttled: an organization shares a few calls a second."""
 
 NO_UNIT: Final = frozenset({"ChildNotFoundException", "OrganizationalUnitNotFoundException", "ParentNotFoundException"})
-NO_SAY: Final = DENIED | {"AWSOrganizationsNotInUseException"}
+NOT_ALLOWED: Final = DENIED | {"AWSOrganizationsNotInUseException"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def _explained(what: str) -> Iterator[None]:
     except AwsError as error:
         cause = error.__cause__
         code = code_of(cause) if isinstance(cause, ClientError) else ""
-        if code in NO_SAY:
+        if code in NOT_ALLOWED:
             raise AccessDeniedError(
                 "AWS Organizations refuses this caller. Audit from the organization's management account or a "
                 "delegated administrator, with a policy that allows it, or name accounts by their ids instead "

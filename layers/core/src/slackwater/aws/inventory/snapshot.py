@@ -286,7 +286,7 @@ class _File:
         self.path = path
         self._folder = folder
         self._lock = Lock()
-        self._homes = _Union()
+        self._merged_groups = _MergedGroups()
         with self._alone():
             where = f"{path.absolute().as_uri()}?mode=rw"
             self._db = sqlite3.connect(where, uri=True, check_same_thread=False, isolation_level=None)
@@ -313,7 +313,7 @@ class _File:
         rows = []
         for record in records:
             if isinstance(record, Volume):
-                self._homes.join([attachment.instance_id for attachment in record.attachments])
+                self._merged_groups.join([attachment.instance_id for attachment in record.attachments])
             rows.append((record.KIND, record.id, _home(record), pickle.dumps(record, pickle.HIGHEST_PROTOCOL)))
         self._write(
             "INSERT INTO records (kind, id, home, record) VALUES (?, ?, ?, ?)"
@@ -343,7 +343,7 @@ class _File:
             self._db.executescript(DIVIDE)
         describe_others = (AttachmentEvent, IdleRecommendation, VolumeRecommendation)
         self._write(TO_THE_VOLUMES, [(Volume.KIND, kind.KIND) for kind in describe_others])
-        self._write("UPDATE records SET home = ? WHERE home = ?", self._homes.moves())
+        self._write("UPDATE records SET home = ? WHERE home = ?", self._merged_groups.moves())
         ((total,),) = self._read("SELECT count(*) FROM records WHERE home IS NOT NULL")
         parts = -(-total // part_records)
         part, before, due = 0, 0, 0
@@ -407,7 +407,7 @@ class _File:
             raise SnapshotError(f"the inventory cannot be kept in {self.path}: {error}") from error
 
 
-class _Union:
+class _MergedGroups:
     """Resource groups that are merged because they share a volume."""
 
     def __init__(self) -> None:

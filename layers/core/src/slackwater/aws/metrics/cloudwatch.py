@@ -79,16 +79,16 @@ class CloudWatchMetrics:
         `concurrency` failed calls in a row, CloudWatch is not called again, so that a scan without access ends.
         """
         if self._failed_in_a_row >= self.concurrency:
-            return _none(call, f"not asked, after {self.concurrency} calls in a row that failed")
+            return _all_failed(call, f"not asked, after {self.concurrency} calls in a row that failed")
         if self._spending and (why := self._spending.take(len(call.queries))):
-            return _none(call, why)
+            return _all_failed(call, why)
         if self._rate_limit:
             self._rate_limit.points(self._region, sum(query.points for query in call.queries))
         try:
             answer = self._fetch(call)
         except Exception as error:  # noqa: BLE001 -- the reason for every query of the call
             self._failed_in_a_row += 1
-            return _none(call, reason(error))
+            return _all_failed(call, reason(error))
         self._failed_in_a_row = 0
         return answer
 
@@ -116,12 +116,12 @@ class CloudWatchMetrics:
                 answer.broken = f"{len(times)} times for {len(points)} values"
                 continue
             self._meter.count_datapoints(len(points))
-            _lay(answer, grids[query.period_s], query.period_s, times, points)
+            _store_points(answer, grids[query.period_s], query.period_s, times, points)
             answer.status, answer.says = result.get("StatusCode", NO_STATUS), _messages(result)
-        return _sorted_out(ids, answers)
+        return _metric_answer(ids, answers)
 
 
-def _none(call: MetricCall, why: str) -> MetricAnswer:
+def _all_failed(call: MetricCall, why: str) -> MetricAnswer:
     return MetricAnswer({}, dict.fromkeys(call.queries, why))
 
 
@@ -141,7 +141,7 @@ def _asked(id_: str, query: MetricQuery) -> dict[str, Any]:
     }
 
 
-def _sorted_out(ids: Mapping[str, MetricQuery], answers: Mapping[str, _Answer]) -> MetricAnswer:
+def _metric_answer(ids: Mapping[str, MetricQuery], answers: Mapping[str, _Answer]) -> MetricAnswer:
     series, failed = dict[Any, Series](), dict[Any, str]()
     for id_, query in ids.items():
         answer = answers[id_]
@@ -174,7 +174,7 @@ def _news(
         values, grid, period_s = answers[id_].values, grids[ids[id_].period_s], ids[id_].period_s
         places = (int((_epoch_s(time) - grid[0]) // period_s) for time in times)
         if any(not 0 <= place < len(values) or isnan(values[place]) for place in places):
-            return "new"  # or invalid, which `_lay` reports
+            return "new"  # or invalid, which `_store_points` reports
         if times:
             news = "repeated"
         elif news == "nothing" and result.get("StatusCode") != answers[id_].status:
@@ -192,7 +192,9 @@ def _grid(call: MetricCall, period_s: int) -> array[float]:
     return array("d", range(call.window.start_s, call.window.end_s, period_s))
 
 
-def _lay(answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any], points: Sequence[float]) -> None:
+def _store_points(
+    answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any], points: Sequence[float]
+) -> None:
     """Store datapoints at the positions of their times. A run without missing datapoints is copied at once.
 
     If one datapoint is wrong, the whole response is rejected.
@@ -211,7 +213,7 @@ def _lay(answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any
     if isinstance(times, array) and grid[of_it].tobytes() == times.tobytes() and not answer.status:
         values[of_it] = array("d", points)
         return
-    if isinstance(times, array) and not answer.status and _lay_runs(values, grid, period_s, times, points):
+    if isinstance(times, array) and not answer.status and _copy_runs(values, grid, period_s, times, points):
         return
     even = grid[0] % period_s == 0  # otherwise the first period begins before the window does
     for time, point in zip(map(_epoch_s, times), points, strict=True):
@@ -223,14 +225,14 @@ def _lay(answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any
         values[index] = point
 
 
-def _lay_runs(
+def _copy_runs(
     values: array[float], grid: array[float], period_s: int, times: array[float], points: Sequence[float]
 ) -> bool:
     """Copy each run without missing datapoints at once.
 
     If times ascend, a bisection finds the end of a run: from there on, times are later than the run's would be. The
-    comparison with the grid detects times that do not ascend. In that case, `_lay` stores all datapoints again at the
-    same positions.
+    comparison with the grid detects times that do not ascend. In that case, `_store_points` stores all datapoints again
+    at the same positions.
 
     Returns:
         False if the runs are short, or a time is not on the grid.

@@ -57,7 +57,7 @@ class LocalSpending:
 
 
 @dataclass(frozen=True, slots=True)
-class _Purse:
+class _Quota:
     """An item of the table that counts metrics, and the maximum that it may count."""
 
     id: str
@@ -124,8 +124,8 @@ class DynamoSpending:
             self._most_usd, self._ceiling = day_usd, DAY_CEILING
         most = _most(self._most_usd)
         share = int(most * KEPT_FOR_SHARES / accounts) if accounts > 1 else 0
-        common = _Purse(audit_id, most - share * accounts)
-        self._purses = (_Purse(f"{audit_id}/{budget.account}", share), common) if share else (common,)
+        common = _Quota(audit_id, most - share * accounts)
+        self._quotas = (_Quota(f"{audit_id}/{budget.account}", share), common) if share else (common,)
         self._lock = threading.Lock()
         self._asked = self._left = 0
         self._from: tuple[str, ...] = ()
@@ -157,7 +157,7 @@ class DynamoSpending:
     def __exit__(self, *_: object) -> None:
         with self._lock:
             left, self._left = self._left, 0
-            self._give_back(left, self._from if left else ())
+            self._release(left, self._from if left else ())
 
     def _reserve(self, missing: int) -> str | None:
         """Reserve what is missing, and more if it fits. Return the reason if it does not fit."""
@@ -170,43 +170,43 @@ class DynamoSpending:
         return why
 
     def _count(self, count: int) -> str | None:
-        """Count metrics for the day, and in the first purse into which they fit.
+        """Count metrics for the day, and in the first quota into which they fit.
 
         If they do not fit, return the reason and count nothing.
         """
         counted: tuple[str, ...] = ()
         if self._day_usd is not None:
-            day = _Purse(day_id(self._clock()), _most(self._day_usd))
+            day = _Quota(day_id(self._clock()), _most(self._day_usd))
             if (spent := self._add(day, count)) is not None:
                 return refusal(self._day_usd, spent, DAY_CEILING)
             counted = (day.id,)
         spent_of_all = 0
         try:
-            for purse in self._purses:
-                spent = self._add(purse, count)
+            for quota in self._quotas:
+                spent = self._add(quota, count)
                 if spent is None:
-                    self._from = (*counted, purse.id)
+                    self._from = (*counted, quota.id)
                     return None
                 spent_of_all += spent
         except AwsError:
-            self._give_back(count, counted)
+            self._release(count, counted)
             raise
-        self._give_back(count, counted)
-        return refusal(self._most_usd, spent_of_all, self._ceiling, kept=len(self._purses) > 1)
+        self._release(count, counted)
+        return refusal(self._most_usd, spent_of_all, self._ceiling, kept=len(self._quotas) > 1)
 
-    def _give_back(self, count: int, ids: Iterable[str]) -> None:
+    def _release(self, count: int, ids: Iterable[str]) -> None:
         for id_ in ids:
             try:
                 self._update(self._once.client("dynamodb", self._session.home), id_, -count)
             except AwsError as error:
                 self._warn(f"{count} metrics that were not asked stay counted for the audit {self._audit_id}: {error}")
 
-    def _add(self, purse: _Purse, count: int) -> int | None:
-        """Count metrics in a purse. If they do not fit, return how many are counted, and change nothing."""
-        if count > purse.most:
-            return 0 if purse.id not in self._from else min(self._asked + self._left, purse.most)
+    def _add(self, quota: _Quota, count: int) -> int | None:
+        """Count metrics in a quota. If they do not fit, return how many are counted, and change nothing."""
+        if count > quota.most:
+            return 0 if quota.id not in self._from else min(self._asked + self._left, quota.most)
         client = self._session.client("dynamodb", self._session.home)
-        return self._update(client, purse.id, count, purse.most - count)
+        return self._update(client, quota.id, count, quota.most - count)
 
     def _update(self, client: DynamoDBClient, id: str, count: int, beside: int | None = None) -> int | None:
         """Count metrics if at most `beside` are counted. Otherwise return how many are, and change nothing."""

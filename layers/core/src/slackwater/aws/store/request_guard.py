@@ -48,7 +48,7 @@ class RequestGuard:
         mark = {**_key(id), "by": {"S": by}, "expires_at": {"N": str(expires_at)}}
         return self._done(self._client.put_item, by, f"attribute_not_exists(pk) OR {OURS}", Item=mark)
 
-    def give_back(self, id: str, by: str) -> None:
+    def release(self, id: str, by: str) -> None:
         """Delete the caller's own item, so that the request can be accepted again.
 
         Raises:

@@ -110,7 +110,7 @@ class EbsRestorer:
         """
         given_up = cleanup.restored.id if cleanup.restored and cleanup.restored.state == "failed" else None
         words = f"{cleanup.finding_id}/{cleanup.attempt}/{snapshot}/{given_up or ''}"
-        tags = {key: value for key, value in was["tags"].items() if _can_be_put_back(key)} | {RESTORED_FROM: snapshot}
+        tags = {key: value for key, value in was["tags"].items() if _can_restore_tag(key)} | {RESTORED_FROM: snapshot}
         chosen = {
             "Iops": was["iops"] if was["volume_type"] in WITH_IOPS else None,
             "Throughput": was["throughput_mib_s"] if was["volume_type"] in WITH_THROUGHPUT else None,
@@ -162,7 +162,7 @@ def _arn(resource: TrackedResource, id: str) -> str:
     return f"{resource.arn.rpartition('/')[0]}/{id}"
 
 
-def _can_be_put_back(key: str) -> bool:
+def _can_restore_tag(key: str) -> bool:
     return key not in {CLEANUP_TAG, ACT_AFTER} and not key.startswith("aws:")
 
 

@@ -24,7 +24,7 @@ NOT_YET: Final = frozenset({"FileSystemNotFound", "IncorrectFileSystemLifeCycleS
 
 
 @dataclass(slots=True)
-class Hands:
+class MissingPartCreator:
     """Creates what one file system lacks.
 
     Attributes:
@@ -56,7 +56,7 @@ class Hands:
 
     def put_settings(self, found: Mapping[str, Any], was: Mapping[str, Any]) -> None:
         """Restore tags, daily backups and replication overwrite protection."""
-        tags, want = tags_of(found["Tags"]), _own(was["tags"])
+        tags, want = tags_of(found["Tags"]), _owner_tags(was["tags"])
         if lacking := {key: value for key, value in want.items() if tags.get(key) != value}:
             self._put("its tags", self.asking.tag_resource, ResourceId=self.id, Tags=_listed(lacking))
         if was["backed_up_daily"] not in {None, read.backed_up_daily(self.reading, self.id)}:
@@ -149,7 +149,7 @@ class Hands:
             self.asking.create_access_point(
                 ClientToken=same,
                 FileSystemId=self.id,
-                Tags=_listed(_own(was["tags"])),
+                Tags=_listed(_owner_tags(was["tags"])),
                 **{name: value for name, value in given.items() if value is not None},
             )
         except ClientError as error:
@@ -182,19 +182,19 @@ class Hands:
         try:
             call(**parameters)
         except ClientError as error:
-            if not_heard(error) or code_of(error) in NOT_YET:
+            if can_resend(error) or code_of(error) in NOT_YET:
                 raise
             self.refused.append(f"{what} could not be restored: {reason(error)}")
             return False
         return True
 
 
-def not_heard(error: ClientError) -> bool:
+def can_resend(error: ClientError) -> bool:
     """Return whether the same request can be sent again, now or with other credentials."""
     return may_pass(error) or code_of(error) in EXPIRED | NOT_KNOWN
 
 
-def _own(tags: Mapping[str, str]) -> dict[str, str]:
+def _owner_tags(tags: Mapping[str, str]) -> dict[str, str]:
     """Return the owner's tags, without AWS's own, which only AWS can set, and without Slackwater's clean-up tags."""
     return {
         key: value for key, value in tags.items() if not key.startswith("aws:") and key not in {CLEANUP_TAG, ACT_AFTER}

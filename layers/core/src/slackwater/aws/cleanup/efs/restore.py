@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from slackwater.aws.cleanup.efs import reading as read
-from slackwater.aws.cleanup.efs.missing import NOT_YET, Hands, not_heard, token
+from slackwater.aws.cleanup.efs.missing import NOT_YET, MissingPartCreator, can_resend, token
 from slackwater.aws.cleanup.efs.recovery_points import POINT_STATES, unless_unknown
 from slackwater.aws.client.errors import code_of, reason, remedies
 from slackwater.aws.inventory.efs import GONE
@@ -94,9 +94,9 @@ class EfsRestorer:
                 return Restored(state="failed", why=f"another file system has the id {resource.id}")
             if found and found["LifeCycleState"] in GONE:
                 return Restored(state="running", job=before.job if before else None)
-            return self._whole_again(cleanup, found, None) if found else self._as_new(cleanup)
+            return self._restore_missing(cleanup, found, None) if found else self._restore_deleted(cleanup)
 
-    def _as_new(self, cleanup: Cleanup) -> Restored:
+    def _restore_deleted(self, cleanup: Cleanup) -> Restored:
         """Restore a deleted file system. AWS Backup creates a new one, which gets the settings of the old one."""
         resource, before = cleanup.resource, cleanup.restored
         made = before if before and before.id not in {None, resource.id} else self._from_backup(cleanup)
@@ -104,7 +104,7 @@ class EfsRestorer:
             return made
         found = read.file_system(self._reading.client("efs", resource.region), made.id)
         if found:
-            return self._whole_again(cleanup, found, made.job)
+            return self._restore_missing(cleanup, found, made.job)
         # If the last undo failed, somebody may have deleted the file system that it created. Restore it again.
         return self._unless_deleted(resource.region, made) if made.state == "running" else self._from_backup(cleanup)
 
@@ -185,12 +185,12 @@ class EfsRestorer:
                 Metadata=metadata,
             )
         except ClientError as error:
-            if not_heard(error):
+            if can_resend(error):
                 raise
             return Restored(state="failed", job=ended, why=f"AWS Backup does not restore it: {reason(error)}")
         return Restored(state="running", job=started["RestoreJobId"])
 
-    def _whole_again(self, cleanup: Cleanup, found: Mapping[str, Any], job: str | None) -> Restored:
+    def _restore_missing(self, cleanup: Cleanup, found: Mapping[str, Any], job: str | None) -> Restored:
         """Add what an existing file system lacks."""
         region, was = cleanup.resource.region, cleanup.recorded or {}
         id_, arn = found["FileSystemId"], found["FileSystemArn"]
@@ -202,35 +202,35 @@ class EfsRestorer:
         new = id_ != cleanup.resource.id
         ends = monotonic() + LONGEST_S
         efs, asking = self._reading.client("efs", region), self._asking.client("efs", region)
-        hands = Hands(efs, asking, id_, has_time=lambda: monotonic() < ends)
+        creator = MissingPartCreator(efs, asking, id_, has_time=lambda: monotonic() < ends)
         try:
-            if new and not hands.put_origin(found, cleanup.resource.id):
-                why = "; ".join(hands.refused) or None
-                return running if hands.waits else replace(running, state="failed", why=why)
-            all_asked = _put_parts(hands, cleanup, found, new=new)
+            if new and not creator.put_origin(found, cleanup.resource.id):
+                why = "; ".join(creator.refused) or None
+                return running if creator.waits else replace(running, state="failed", why=why)
+            all_asked = _put_parts(creator, cleanup, found, new=new)
         except ClientError as error:
             if code_of(error) not in NOT_YET:
                 raise
             return running
         seen_before = cleanup.restored is not None and cleanup.restored.id == id_
-        if not all_asked or hands.waits or (not hands.refused and cleanup.removals and not seen_before):
+        if not all_asked or creator.waits or (not creator.refused and cleanup.removals and not seen_before):
             return running  # EFS may still list what it deleted a moment ago
-        differences = (*(_moved(cleanup.resource.id, id_, was) if new else ()), *hands.differences)
+        differences = (*(_moved(cleanup.resource.id, id_, was) if new else ()), *creator.differences)
         return Restored(
-            state="failed" if hands.refused else "done",
+            state="failed" if creator.refused else "done",
             id=id_,
             arn=arn,
             job=job,
             differences=differences,
-            why=_some(hands.refused) or None,
+            why=_some(creator.refused) or None,
         )
 
 
-def _put_parts(hands: Hands, cleanup: Cleanup, found: Mapping[str, Any], *, new: bool) -> bool:
+def _put_parts(creator: MissingPartCreator, cleanup: Cleanup, found: Mapping[str, Any], *, new: bool) -> bool:
     """Restore access points, settings, policy and mount targets.
 
     Args:
-        hands: Sends the requests to EFS.
+        creator: Sends the requests to EFS.
         cleanup: The clean-up, with the record from before the deletion.
         found: The file system as EFS describes it.
         new: Whether AWS Backup created it.
@@ -239,19 +239,19 @@ def _put_parts(hands: Hands, cleanup: Cleanup, found: Mapping[str, Any], *, new:
         False if there was no time for all access points.
     """
     was = cleanup.recorded or {}
-    points = hands.put_access_points(was["access_points"], cleanup.execution)
-    if hands.late:
+    points = creator.put_access_points(was["access_points"], cleanup.execution)
+    if creator.late:
         return False
     if new:
-        hands.put_settings(found, was)
-    if not new or hands.put_policy(was["policy"], {cleanup.resource.arn: found["FileSystemArn"], **points}):
-        hands.put_mount_targets(was["mount_targets"])
+        creator.put_settings(found, was)
+    if not new or creator.put_policy(was["policy"], {cleanup.resource.arn: found["FileSystemArn"], **points}):
+        creator.put_mount_targets(was["mount_targets"])
     else:
-        hands.refused.append(
+        creator.refused.append(
             "its mount targets were not made: without its policy, more could mount it than could before"
         )
     if new:
-        hands.put_performance(found, was)
+        creator.put_performance(found, was)
     return True
 
 

@@ -39,11 +39,11 @@ FINAL: Final = frozenset(
 ONLY_MULTI_AZ: Final = ("EndpointIpAddressRange", "EndpointIpv6AddressRange", "PreferredSubnetId", "RouteTableIds")
 
 
-class LostError(Exception):
+class CannotRestoreError(Exception):
     """A resource cannot be restored in the current situation."""
 
 
-class NoBackupError(LostError):
+class NoBackupError(CannotRestoreError):
     """A backup does not exist any more."""
 
 
@@ -51,14 +51,14 @@ def ask(call: Callable[..., Any], key: str, **parameters: Any) -> Any:
     """Ask FSx to create a resource, and return FSx's description of it.
 
     Raises:
-        LostError: FSx refuses it.
+        CannotRestoreError: FSx refuses it.
     """
     try:
         return call(**parameters)[key]
     except ClientError as error:
         if code_of(error) not in FINAL:
             raise
-        raise (NoBackupError if code_of(error) == NO_BACKUP else LostError)(
+        raise (NoBackupError if code_of(error) == NO_BACKUP else CannotRestoreError)(
             f"FSx will not make it: {reason(error)}"
         ) from error
 

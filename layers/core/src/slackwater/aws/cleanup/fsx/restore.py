@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.cleanup.fsx.requests import (
     SETTLING,
-    LostError,
+    CannotRestoreError,
     NoBackupError,
     ask,
     data_differences,
@@ -75,7 +75,7 @@ class FsxRestorer:
         try:
             with remedies():
                 return self._step(cleanup)
-        except LostError as error:
+        except CannotRestoreError as error:
             before = cleanup.restored or Restored(state="failed")
             return Restored(state="failed", id=before.id, arn=before.arn, why=str(error))
 
@@ -83,7 +83,7 @@ class FsxRestorer:
         resource, before = cleanup.resource, cleanup.restored
         system = file_system(self._reading, resource.region, resource.id)
         if system is None:
-            return self._anew(cleanup)
+            return self._restore_deleted(cleanup)
         here = Restored(state="running", id=resource.id, arn=resource.arn)
         if going(system):
             return replace(here, id=None, arn=None)  # the next step sees whether the deletion succeeds
@@ -92,12 +92,12 @@ class FsxRestorer:
 
     # -- The file system is gone
 
-    def _anew(self, cleanup: Cleanup) -> Restored:
+    def _restore_deleted(self, cleanup: Cleanup) -> Restored:
         recorded, backups = cleanup.recorded, verified(cleanup)
         if recorded is None:
-            raise LostError("what it was like was not recorded")
+            raise CannotRestoreError("what it was like was not recorded")
         if not backups:
-            raise LostError(
+            raise CannotRestoreError(
                 "it was deleted without a backup" if cleanup.scratch else "there is no verified backup of it"
             )
         of = cleanup.restored.of if cleanup.restored else None
@@ -128,7 +128,7 @@ class FsxRestorer:
         if before and before.state == "running" and before.id and before.id != resource.id:
             found = file_system(self._reading, resource.region, before.id)
             if found is None:
-                raise LostError(f"FSx began to make {before.id}, and does not show it any more")
+                raise CannotRestoreError(f"FSx began to make {before.id}, and does not show it any more")
             return found
         all_there_are = pages(self._reading.client("fsx", resource.region).describe_file_systems, "FileSystems")
         backups = {
@@ -154,4 +154,4 @@ class FsxRestorer:
                 return ask(client.create_file_system_from_backup, "FileSystem", BackupId=backup, **asked), backup
             except NoBackupError as error:
                 gone = error
-        raise gone or LostError("there is no verified backup of it")
+        raise gone or CannotRestoreError("there is no verified backup of it")
