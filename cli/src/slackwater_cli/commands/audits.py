@@ -44,23 +44,25 @@ def start(
     ] = None,
     account: Annotated[
         list[str] | None,
-        typer.Option(metavar="N", help="Audit this account, one that the policy means; may be repeated."),
+        typer.Option(metavar="N", help="Audit this account of the policy; may be repeated."),
     ] = None,
     retry_of: Annotated[
         str | None,
         typer.Option(
             "--retry-of",
             metavar="AUDIT",
-            help="Audit again what that audit did not see whole; without --account, --region and --detector.",
+            help="Audit again what that audit could not read completely.",
         ),
     ] = None,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait for its end, twelve hours at most, and show it.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until it ends, for at most twelve hours, and show it.")
+    ] = False,
     format: FormatOption = Output.TABLE,
     stack: StackOption = STACK,
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Start an audit and print its id. Accounts, regions and detectors are the policy's unless they are named.
+    """Start an audit and print its id. By default, it covers the policy's accounts, regions and detectors.
 
     \b
     Exit status with --wait:
@@ -110,13 +112,13 @@ def start(
 
 @app.command("list", epilog=LISTED)
 def list_(
-    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Show so many; 0 shows all.")] = PAGE,
+    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Show at most N; 0 shows all.")] = PAGE,
     format: FormatOption = Output.TABLE,
     stack: StackOption = STACK,
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List audits, the newest first, and what is left to spend today."""
+    """List audits, the newest first, and the money left for today."""
     from slackwater.views.api import to_json as service_json
     from slackwater.views.scan.to_json import dump
     from slackwater_cli.audits_table import draw_audits
@@ -138,7 +140,7 @@ def show(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Show an audit: how it ended, and what it could not see."""
+    """Show an audit: its result, and what it could not read."""
     _write(_audits(deployment(stack, stack_region, profile)).shown(id), format)
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 RUN: Final = """\b
 Exit status:
 0 done, or there was nothing to do
-2 wrong usage, no such finding, over the policy's cap, stopped, or clean-up is not enabled: nothing was begun
-3 some that were named are not begun, or not known to have started
+2 nothing started: wrong usage, no such finding, over the cap, or not enabled
+3 some did not start, or it is unknown whether they did
 4 no credentials, not allowed by AWS or by the policy, or nothing reachable
 """
 BACKUPS: Final = """\b
@@ -50,7 +50,7 @@ YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 RegionsOption = Annotated[
     list[str] | None, typer.Option("--region", metavar="R", help="Look there only; repeatable.", show_default=False)
 ]
-WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it is kept with the clean-up.")]
+WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason; it is stored with the clean-up.")]
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -86,7 +86,7 @@ def approve(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Approve the clean-up of a finding as it is now, and begin it."""
+    """Approve the clean-up of a finding as it is now, and start it."""
     from slackwater.app.cleanup import responses
     from slackwater.app.cleanup.cleanups import ENABLE
     from slackwater.views.api import to_json as service_json
@@ -128,7 +128,7 @@ def run(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Begin what is approved, or needs no approval. Over the policy's cap nothing at all is begun.
+    """Start all clean-ups that are approved or need no approval. Above the policy's cap, start none.
 
     At a terminal it asks before it begins more than one; elsewhere it begins them, as a schedule does.
     """
@@ -152,7 +152,7 @@ def status(
     id: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="The finding's id; a list of all without it.")
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=0, help="List so many; 0 lists all.")] = PAGE,
+    limit: Annotated[int, typer.Option(metavar="N", min=0, help="List at most N; 0 lists all.")] = PAGE,
     format: FormatOption = Output.TABLE,
     stack: StackOption = STACK,
     stack_region: StackRegionOption = None,
@@ -234,7 +234,9 @@ def adopt(
     backup: Annotated[
         str, typer.Argument(metavar="BACKUP", help="The backup's id, as `slackwater cleanup backups` lists it.")
     ],
-    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it is kept with it.")],
+    why: Annotated[
+        str, typer.Option("--why", metavar="TEXT", help="The reason; it is stored with the backup's record.")
+    ],
     place: Annotated[
         list[str] | None,
         typer.Option(
@@ -249,7 +251,7 @@ def adopt(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Adopt a backup that is on no record here, to undo from it.
+    """Adopt a backup without a record here, to restore from it.
 
     This restores nothing yet. The sweeper never deletes it.
     """
@@ -274,7 +276,7 @@ def adopt(
 def stop(
     id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The finding's id.")] = None,
     all: Annotated[bool, typer.Option("--all", help="Stop every clean-up, and start no new ones.")] = False,
-    lift: Annotated[bool, typer.Option("--lift", help="With --all: let them begin again.")] = False,
+    lift: Annotated[bool, typer.Option("--lift", help="With --all: let clean-ups start again.")] = False,
     why: WhyOption = "",
     stack: StackOption = STACK,
     stack_region: StackRegionOption = None,

@@ -54,7 +54,7 @@ def list_() -> None:
 
 @app.command()
 def show(id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
-    """Show a detector's page. It has what it finds, when it is wrong, its limits and its worked cases."""
+    """Show a detector's page: what it finds, when it errs, limits, cases."""
     from rich.markdown import Markdown
 
     from slackwater.engine.registry import documentation, registry

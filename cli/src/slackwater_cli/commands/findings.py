@@ -186,7 +186,7 @@ def reopen(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Take back a decision, or retry a clean-up that failed."""
+    """Withdraw a decision, or retry a failed clean-up."""
     _decide(deployment(stack, stack_region, profile), id, "reopen", why, None)
 
 

@@ -41,7 +41,7 @@ app = typer.Typer(rich_markup_mode=None, help="Check, store and show policies.",
 @app.command()
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE")] = DEFAULT_POLICY,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 2 also for a warning.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 2 for warnings too.")] = False,
     format: FormatOption = Output.TABLE,
     profile: ProfileOption = None,
 ) -> None:
@@ -129,7 +129,7 @@ def pull(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Print the policy that the deployed service goes by."""
+    """Print the policy of the deployed service."""
     with nullcontext(write) if output in (None, Path(STANDARD_OUTPUT)) else output_file(output) as deliver:
         stored = _policies(stack, stack_region, profile).pull(version)
         if stored is None:
