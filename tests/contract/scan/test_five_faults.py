@@ -54,7 +54,7 @@ def test_throttled_to_the_end_a_scan_leaves_with_3_and_names_what_is_missing(sim
 def test_a_permission_that_the_deleting_role_lacks_shows_before_anything_is_begun() -> None:
     result = denied(2, foreseen=True)
     right(result)
-    assert result.after == "2 file systems, 6 mount targets; none was ever taken off"
+    assert result.after == "2 file systems, 6 mount targets; none was ever deleted"
     assert result.status.startswith("2 called off: the role that deletes may not: elasticfilesystem:DeleteFileSystem")
 
 

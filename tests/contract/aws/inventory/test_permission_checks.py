@@ -271,4 +271,4 @@ def test_what_refused_is_read_from_the_end_of_a_long_message(
         assert refusal.policy_type in hint
         assert "fsx:DescribeVolumes" in hint
         assert ("wins over every Allow" in hint) == refusal.explicit
-        assert ("organisation" in hint) == ("control" in refusal.policy_type.lower())
+        assert ("organization's administrators" in hint) == ("control" in refusal.policy_type.lower())
