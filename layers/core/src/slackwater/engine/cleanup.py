@@ -239,7 +239,7 @@ def due(tagging: Tagging, cleanup: CleanupSection, rule: UnattendedTag | None, *
 
 
 def timing_blocker(one: Cleanup, cleanup: CleanupSection, now: datetime) -> str | None:
-    """Return why a deletion that has begun must not continue under the current policy; None if it may."""
+    """Return why the policy's current rules for warnings and grace do not let a deletion continue; None if they do."""
     tagging = one.marked
     if tagging is None or not one.deletes:
         return None

@@ -150,7 +150,7 @@ class Detector[R: Resource, L: Limits]:
     Attributes:
         reads: Other kinds of record that it requires.
         reads_if_allowed: Other kinds of record that improve its judgement, but are not required.
-        outranks: Ids of detectors that find the same issue with less evidence. If both flag a resource, only this one
+        outranks: Ids of detectors that find only a part of the same issue. If both flag a resource, only this one
             is reported.
     """
 

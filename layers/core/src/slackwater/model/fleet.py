@@ -204,7 +204,7 @@ class Fleet:
 
 
 def is_root(volume: Volume, fleet: Fleet) -> bool | None:
-    """Return whether the volume is attached as an instance's root device; None if a root device is unknown."""
+    """Return whether the volume is attached as an instance's root device; None if that cannot be known."""
     devices = [(fleet.get(Instance, one.instance_id), one.device) for one in volume.attachments]
     if any(instance and device and device == instance.root_device for instance, device in devices):
         return True

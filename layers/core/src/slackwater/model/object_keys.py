@@ -50,17 +50,17 @@ def scan(audit_id: str) -> str:
 
 
 def known(audit_id: str) -> str:
-    """Return the key of the stored findings of an audit's targets, as they were before the audit changed any."""
+    """Return the key of the ids of all findings, stored and new, that an audit merges. Written before any changes."""
     return f"{AUDITS}{audit_id}/known.json"
 
 
 def news(audit_id: str) -> str:
-    """Return the key of the ledger entries that an audit wrote. The object exists once the audit has ended."""
+    """Return the key of the ledger entries that an audit wrote. A failed audit may have none."""
     return f"{AUDITS}{audit_id}/news.json"
 
 
 def changed_findings(audit_id: str) -> str:
-    """Return the key of the new and changed findings of a complete audit."""
+    """Return the key of the open findings that an audit changed or found new. A failed audit may have none."""
     return f"{AUDITS}{audit_id}/told.json"
 
 

@@ -72,7 +72,7 @@ class OrganizationSection(Section):
         default=[], description="Accounts by their ids, beside those of the organizational units."
     )
     tags: dict[str, str] = Field(
-        default={}, description="Only accounts of the organizational units that have all these tags."
+        default={}, description="Of the accounts in organizational units, only those with all these tags."
     )
     except_accounts: list[Annotated[str, Field(pattern=ACCOUNT, examples=["123456789012"])]] = Field(
         default=[], description="Accounts to leave out, even if they are named elsewhere."

@@ -318,7 +318,7 @@ def _bot(deployed: DeploymentSettings, token: str, **options: int) -> BotChannel
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """The use cases of the API and the command line."""
+    """The use cases of the API, of Slack and of the command line."""
 
     findings: Findings
     audits: Audits
@@ -332,11 +332,11 @@ class Serving:
 
 
 def serving(deployed: DeploymentSettings, session: AwsSession | None = None, *, notify: bool = True) -> Serving:
-    """Compose the use cases of ServeFunction and of the command line.
+    """Compose the use cases of ServeFunction, of AnswerFunction and of the command line.
 
     Args:
         deployed: The settings.
-        session: The command line's session; None creates one.
+        session: The session to use; None creates one.
         notify: Whether to report a run over the cap to the alarm and to Slack. The command line does not.
     """
     from slackwater.app.audit.audits import Audits

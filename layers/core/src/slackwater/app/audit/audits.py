@@ -66,7 +66,7 @@ class Audits:
         return audit_id
 
     def allowance(self) -> Allowance | None:
-        """Return how many more audits may run, and how much they may spend today; None if the policy is invalid."""
+        """Return how many audits run and may run, and the money spent and left today; None if the policy is invalid."""
         try:
             scan = self.policy().scan
         except PolicyError:
@@ -118,7 +118,7 @@ class Audits:
         report is skipped.
 
         Raises:
-            NotFoundError: No audit has ended, or the newest has no report.
+            NotFoundError: No audit has left a report, or the first that did not fail has none.
         """
         ended = [record for record in self.audits.list(LOOKED_AT, None).items if record.state != "running"]
         for record in sorted(ended, key=_is_partial):

@@ -63,7 +63,8 @@ class AuditLimits:
     def admit(self, audit_id: str, request: AuditRequest, scan: ScanSection) -> bool:
         """Register an audit as running, or refuse it. One that is already registered, or has ended, is accepted.
 
-        One caller cannot take the last place. If people have taken all places, one scheduled audit can still start.
+        One caller cannot take all places, unless there is only one. If people have taken all places, one scheduled
+        audit can still start.
 
         Returns:
             Whether this call registered it.
@@ -96,7 +97,7 @@ class AuditLimits:
         raise ConflictError("others keep starting audits: try again")
 
     def allowance(self, scan: ScanSection, running: Collection[str] | None = None) -> Allowance:
-        """Return how many more audits may run, and how much they may spend today. Changes nothing.
+        """Return which audits run and how many may, and how much is and may be spent today. Changes nothing.
 
         Args:
             scan: The policy's section, with the limits.

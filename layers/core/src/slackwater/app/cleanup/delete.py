@@ -58,11 +58,11 @@ LOOK_AT_FINAL_S: Final = 600
 """The first interval, in seconds, between checks of a final backup."""
 ACCESS_POINT: Final = "access-point"
 MOST_PARTS: Final = 20
-"""How many sub-resources one step deletes. The step has fifteen minutes, and checks everything before each."""
+"""How many sub-resources or batches one step deletes at most: it has 15 minutes, and checks everything before each."""
 LONGEST_STEP: Final = timedelta(minutes=10)
 """After this time a step starts nothing new, for the same reason."""
 MOST_AT_ONCE: Final = 500
-"""The size of a batch: how many sub-resources of one kind are deleted between two checks of everything."""
+"""The most sub-resources in a batch: so many of one kind are deleted between two checks of everything."""
 FEW: Final = 20
 """If no more than this are left, they are deleted one by one."""
 LONGEST_AT_ONCE: Final = timedelta(minutes=2)

@@ -34,7 +34,7 @@ def observe(store: CleanupStore, reports: Sequence[TargetReport], audit_id: str,
         resource = cleanup.resource
         report = of_place.get((resource.account, resource.region))
         if report and (seen := observed(cleanup, report, audit_id, now)):
-            # The write fails if the clean-up is being undone, or if a newer audit has stored what it saw.
+            # The write fails if somebody has changed the clean-up since it was read, such as an undo or a newer audit.
             store.write(replace(cleanup, observed=seen, revision=cleanup.revision + 1))
 
     if of_place:

@@ -37,7 +37,7 @@ class Guard(Protocol):
     """Lets each request through once."""
 
     def take(self, id: str, by: str) -> bool:
-        """Record that this process handles a request; return False if it is already recorded."""
+        """Record that `by` handles a request; return False if another one has already recorded it."""
         ...
 
     def release(self, id: str, by: str) -> None:

@@ -106,7 +106,7 @@ class Notified:
     Attributes:
         waiting: How many posts of the audit (or of none) wait.
         wait_s: Seconds until the next is due; 0 if none waits.
-        troubles: One line for each post, of any audit, that Slack refused or that failed.
+        troubles: Lines about posts, of any audit, that failed, or that wait until somebody fixes something.
     """
 
     waiting: int

@@ -256,8 +256,8 @@ def _messages(news: News, post_id: str, slack: SlackSection, *, first: bool) -> 
     """Return a channel's digest with its thread; without news, a line for the first channel, and nothing for others.
 
     If the policy sets `when_nothing_is_new` to "silence", a complete audit without news posts nothing. A failed or
-    incomplete audit always posts this line, because it cannot tell that nothing is new. The changes of a failed audit
-    are posted like those of an incomplete one, below a line that says that it failed.
+    incomplete audit without news posts the line even then, because it cannot tell that nothing is new. The changes of
+    a failed audit are posted like those of an incomplete one, below a line that says that it failed.
     """
     if news.new or news.changed or news.gone:
         if news.audit.state != "failed":
