@@ -30,7 +30,7 @@ class Batch(BaseModel):
 class One(BaseModel):
     """One of the plan's targets, and the chunk to begin with.
 
-    Only executions that an older version started send this event.
+    The state machine sends it for each target that a batch left. Executions of older versions send only this.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -286,7 +286,7 @@ class CleanupSection(Section):
         default=False,
         description=(
             "If true, Slackwater also deletes if there is no Slack channel to warn owners in. If there is a channel,"
-            " it deletes only after the warning was delivered."
+            " it deletes only after every due warning was delivered."
         ),
     )
     unattended: list[UnattendedTag] = Field(default=[], description="What may be deleted without an approval.")

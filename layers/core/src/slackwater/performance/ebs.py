@@ -48,7 +48,7 @@ class VolumeType:
     iops_per_gib: int | None = None  # how many you may provision; None if the size decides
 
     def most_iops(self, size_gib: int) -> int:
-        """Return the most IOPS that a volume of this size may have."""
+        """Return the most IOPS to provision at this size. If the size decides the IOPS: the maximum of the type."""
         least, most = self.iops
         return most if self.iops_per_gib is None else max(least, min(most, self.iops_per_gib * size_gib))
 

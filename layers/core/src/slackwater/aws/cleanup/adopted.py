@@ -52,7 +52,7 @@ class EbsBackupLister:
         return self._listing.copies(account, region)
 
     def not_restorable(self, copy: Copy) -> str | None:  # noqa: ARG002
-        """Return None: every snapshot can be restored."""
+        """Return None: every complete snapshot can be restored."""
         return None
 
     def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002
@@ -87,7 +87,7 @@ class EfsBackupLister:
         return self._listing.copies(account, region)
 
     def not_restorable(self, copy: Copy) -> str | None:  # noqa: ARG002
-        """Return None: every recovery point can be restored."""
+        """Return None: every complete recovery point can be restored."""
         return None
 
     @remedies()

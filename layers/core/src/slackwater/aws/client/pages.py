@@ -10,7 +10,7 @@ MAX_EMPTY: Final = 100
 
 
 type PageNews = Literal["new", "nothing", "repeated"]
-"""Whether a page has new items. `nothing` is allowed for up to MAX_EMPTY pages in a row."""
+"""Whether a page has new items. `nothing` is allowed for fewer than MAX_EMPTY pages in a row."""
 
 
 class TokenNames(NamedTuple):

@@ -154,7 +154,7 @@ class PriceList:
     def _live(self, queries: Mapping[str, PriceQuery], region: str) -> tuple[dict[str, Price | NoPrice], list[str]]:
         """Request each item. Return the responses, and why others have none.
 
-        After a final error or `PATIENCE` failed calls, it makes no more calls in this scan.
+        After a final error, a passed deadline or `PATIENCE` failed calls, it makes no more calls in this scan.
         """
         answers, failures = dict[str, Price | NoPrice](), list[str]()
 

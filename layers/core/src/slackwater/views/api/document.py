@@ -82,8 +82,8 @@ class LedgerEntryDocument(ChangeDocument):
 
 
 class FindingDetailDocument(TrackedFindingDocument):
-    """A finding with its ledger. Until that audit's document expires, also its evidence from the newest audit that
-    flagged it.
+    """A finding with its ledger. `finding` is its evidence from the newest audit that flagged it; null once that
+    audit's document has expired.
     """
 
     finding: FindingDocument | None
@@ -125,7 +125,7 @@ class OutcomeDocument(TypedDict):
 
 
 class AuditDocument(TypedDict):
-    """An audit. `outcome` exists once it has ended as complete or incomplete, `error` if it failed."""
+    """An audit. `outcome` is null until it ends as complete or incomplete, and `error` is null unless it failed."""
 
     id: str
     state: AuditState

@@ -39,7 +39,7 @@ class ListedBackupDocument(TypedDict):
 
 
 class BackupListDocument(TypedDict):
-    """All backups, the oldest first, with their total cost. `unpriced` counts those of unknown price.
+    """Backups with Slackwater's tags, the oldest first, with their total cost. `unpriced` counts those without a price.
 
     `installation` is this installation's id; null before its first backup. `gaps` has what could not be listed.
     """

@@ -92,7 +92,7 @@ class BackupDocument(TypedDict):
 
 
 class RemovalDocument(TypedDict):
-    """A sub-resource that Slackwater asked AWS to delete."""
+    """The resource, or one of its sub-resources, that Slackwater asked AWS to delete."""
 
     kind: str
     id: str

@@ -40,7 +40,7 @@ FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def render(scan: Scan) -> str:
-    """Render the findings, ranked. An unknown saving is an empty cell. Failed calls are only in the JSON."""
+    """Render the findings, ranked. An unknown saving is an empty cell. Failed calls have no row: the JSON has them."""
     doc = document(scan)
     return "".join(lines(doc["findings"], doc["scan"].get("accounts", ())))
 

@@ -125,8 +125,8 @@ def approved(shown: TrackedFinding, *, acts_after: datetime | None, why_not: str
 
     Args:
         shown: The approved finding.
-        acts_after: When the deletion may start; None if nothing acts on approvals.
-        why_not: Why no clean-up started; empty if one did.
+        acts_after: When the deletion may start; None if no clean-up started.
+        why_not: Why no clean-up started; empty if one did, or if clean-up is not enabled.
     """
     setting, id_ = shown.sighting.setting, literal(shown.id)
     if why_not or acts_after is None:

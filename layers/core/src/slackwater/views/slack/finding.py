@@ -277,7 +277,8 @@ def choices(  # noqa: PLR0913 -- each flag adds a button
         may_decide: Whether to offer snooze and dismiss.
         may_approve: Whether to offer approval, if Slackwater can act on the finding.
         may_stop: Whether there is a clean-up to stop.
-        acts: When Slackwater acts on an approval, such as "after 30 days"; None if nothing acts on approvals.
+        acts: When Slackwater deletes what is approved, such as "after 30 days"; None if nothing acts on approvals. A
+            setting is changed without a grace period.
     """
     id_, name = sighting.id, named(sighting.resource, 20)
     elements = [button("details", "Details", id_, of=name)]

@@ -36,8 +36,8 @@ _LINK: Final = re.compile(r":(?=//)|@(?=\w)|(?<=\w)\.(?=[^\W\d_])|(?<!\w)#(?=\w)
 def literal(words: str, most: int = NAME) -> str:
     """Return untrusted text for places where Slack parses nothing: one line of at most `most` characters.
 
-    Right-to-left text does not change the direction of the text around it. Text without visible characters becomes
-    "(empty)". An invisible character shows as its code point.
+    Right-to-left text does not change the direction of the text around it. Text that is empty, or has only spaces and
+    line breaks, becomes "(empty)". An invisible character shows as its code point.
     """
     line = _CALL.sub(lambda mark: mark[0] + JOINER, one_line(_SPACES.sub(" ", words).strip(" ")))
     if any(bidirectional(one) in {"R", "AL"} for one in line):
