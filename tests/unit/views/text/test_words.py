@@ -6,8 +6,11 @@ from unicodedata import category
 
 import pytest
 
+from slackwater.engine.cases import play
+from slackwater.engine.registry import registry
 from slackwater.model.findings import CEILING, REGION_DISABLED, Gap
 from slackwater.model.resources import Target
+from slackwater.model.verdicts import Flagged
 from slackwater.views.scan import to_json as scan_json
 from slackwater.views.text import words
 from slackwater.views.text.one_line import one_line
@@ -207,3 +210,17 @@ def test_if_every_region_is_disabled_the_headline_does_not_say_that_nothing_was_
     assert words.headline(doc) == "Unknown: a service control policy disables every region in this scan."
     assert words.completeness(doc) == "A service control policy disables every region in this scan. Nothing was read."
     assert words.not_read(doc) == []
+
+
+def test_the_deletions_are_those_that_detectors_recommend() -> None:
+    verdicts = (play(one, case) for one in registry().values() for case in one.cases if case.expect is Flagged)
+    every = [to_do for verdict in verdicts if isinstance(verdict, Flagged) for to_do in verdict.advice]
+    deleting = {
+        to_do.action
+        for to_do in every
+        if to_do.deletes
+        or (to_do.reversible and to_do.action.endswith(("delete", "terminate", "snapshot")))
+        or (to_do.reversible and "delete" in to_do.summary and not to_do.action.startswith("move-to-"))
+    }
+
+    assert deleting == words.DELETIONS
