@@ -280,7 +280,7 @@ def test_the_first_of_two_approvals_wins_and_both_people_learn_it(endpoint: Endp
 
 
 def test_a_stop_reaches_the_clean_up_in_the_background(endpoint: Endpoint) -> None:
-    """No clean-up has begun here. A permitted user is told that. A user whom the policy does not name is refused."""
+    """No clean-up has begun here. A permitted user gets this answer. Another user is refused."""
     for user in ("U0JOE", "U0EVE"):
         assert endpoint.call(endpoint.press("stop", ID, user))["statusCode"] == 200
     endpoint.work()
