@@ -362,7 +362,7 @@ class Watch:
         if look is None or look.born_at != cleanup.born_at:
             return GO
         if not look.parts or not look.parts[-1].going:
-            raise NotSeenError(f"{cleanup.resource.id} was deleted, but still exists")
+            raise NotSeenError(f"{cleanup.resource.id} should be deleted by now, but still exists")
         now = self.cases.clock()
         since = cleanup.removals[-1].asked_at if cleanup.removals else now
         if now - since >= LONGEST_WAIT:
