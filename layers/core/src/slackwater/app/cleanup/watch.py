@@ -379,7 +379,7 @@ class Watch:
         look = self.watchers[cleanup.resource.type].look(cleanup.resource)
         return look is not None and not (look.parts and look.parts[-1].going)
 
-    def _needs_restore(self, cleanup: Cleanup) -> bool:
+    def _keep_lock_for_restore(self, cleanup: Cleanup) -> bool:
         """Return whether sub-resources must be restored now. If not, release the lock.
 
         Other clean-ups of this type wait for the lock until the restore is complete.
@@ -418,7 +418,7 @@ class Watch:
                 off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup)
             )
         self._announce("called-off", cleanup, self.cases.finding(cleanup))
-        return go(put_back=self._needs_restore(cleanup))
+        return go(put_back=self._keep_lock_for_restore(cleanup))
 
     def _fail(self, cleanup: Cleanup, error: StepError | None) -> Answer:
         """Record what went wrong and what was done until then, and then remove the tags, because that may fail too.
@@ -439,7 +439,7 @@ class Watch:
         self._remove_tags_if_possible(cleanup)
         if cleanup.stage == "failed":
             self._announce("failed", cleanup, self.cases.finding(cleanup))
-        put_back = cleanup.stage in {"failed", "called-off"} and self._needs_restore(cleanup)
+        put_back = cleanup.stage in {"failed", "called-off"} and self._keep_lock_for_restore(cleanup)
         return go(put_back=put_back, **({"failed": True} if new else {}))
 
     def _record_not_restored(self, cleanup: Cleanup, error: StepError | None) -> Answer:
