@@ -14,7 +14,7 @@ from slackwater.aws.inventory.inventory import AwsInventory
 from slackwater.aws.inventory.snapshot import SCHEMA, SnapshotError, open_snapshot
 from slackwater.engine.registry import registry
 from slackwater.model.policy import Policy
-from slackwater.model.resources import AttachmentEvent, Instance, Target, Volume
+from slackwater.model.resources import AttachmentEvent, EfsLifecycle, EfsMountTarget, Instance, Target, Volume
 from slackwater.views.scan.document import ScanDocument
 from slackwater.views.scan.merge import merged
 from slackwater.views.scan.to_json import document
@@ -79,10 +79,10 @@ def test_in_parts_it_says_what_the_whole_says_and_counts_what_it_asked(account: 
         assert whole["scan"]["usage"]["api_calls"][action] == account.whole["scan"]["usage"]["api_calls"][action]
 
 
-def test_what_is_judged_while_cloudtrail_is_still_read_is_what_the_whole_says(account: Any) -> None:
+def test_what_is_judged_while_slow_kinds_are_still_read_is_what_the_whole_says(account: Any) -> None:
     use_case = auditing(account)
     with use_case.snapshot(account.target) as snapshot:
-        assert snapshot.fleet(1).awaited == {AttachmentEvent}
+        assert snapshot.fleet(1).awaited == {AttachmentEvent, EfsLifecycle, EfsMountTarget}
         (scan,) = use_case.parts(account.target, NOW, snapshot)
     seen = document(scan)
 

@@ -193,6 +193,33 @@ def test_detectors_that_read_a_pending_kind_run_last(reads_it: str) -> None:
     assert (queue.evaluated, queue.fleet.awaited) == (2, frozenset())
 
 
+def test_detectors_that_run_last_get_the_daily_series_that_were_read_before() -> None:
+    fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
+    day, hour = reads(14), reads(14, HOUR_S)
+    awaiting = enabled(reads_all(day, hour), "ebs-a", reads=(Instance,))
+    queue = EvaluationQueue(fleet, [awaiting, enabled(reads_all(day, hour), "ebs-b")], CASE_NOW)
+    calls = drain(queue)
+
+    assert [query.period_s for call in calls for query in call.queries] == [DAY_S, HOUR_S, HOUR_S]
+    assert queue.evaluated == 2
+
+
+def test_a_detector_that_runs_last_is_told_that_an_optional_metric_failed_before() -> None:
+    optional = replace(READ, optional=True).need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
+    failed: list[bool] = []
+
+    def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+        seen.read(optional)
+        failed.append(seen.could_not_read(optional))
+        return FLAG
+
+    fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
+    both = [enabled(judge, "ebs-a", reads=(Instance,)), enabled(judge, "ebs-b")]
+    drain(EvaluationQueue(fleet, both, CASE_NOW), lambda _query: "InternalError")
+
+    assert failed == [True, True]
+
+
 def test_in_the_end_the_fleet_is_whole_though_no_question_looks_at_what_came_late() -> None:
     fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
     queue = EvaluationQueue(fleet, [enabled(asks_for(reads(14)))], CASE_NOW)

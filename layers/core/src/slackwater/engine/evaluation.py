@@ -6,7 +6,7 @@ Detectors that read kinds of record that are still being listed run last.
 """
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -19,6 +19,7 @@ from slackwater.model.findings import HELD_BACK, UnknownVerdict
 from slackwater.model.fleet import Fleet, UnreadableRecordError
 from slackwater.model.metrics import Need, Series
 from slackwater.model.resources import AgentMetric, InstanceType, Record, Resource
+from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import FindingKind, Flagged, Unknown, Verdict
 from slackwater.performance import UnpublishedError
 
@@ -60,14 +61,15 @@ class _Question:
 
 @dataclass(slots=True, eq=False)
 class _ResourceGroup:
-    """The open questions about resources that share metrics.
+    """The open questions about resources that share metrics, by the name of the group.
 
     `waiting` counts the queries without a result yet. `unread` are optional metrics that failed; detectors see them as
     metrics without points.
     """
 
+    name: str
     open: list[_Question]
-    answered: dict[Need, Series] = field(default_factory=dict)
+    answered: dict[Need, Series]
     failed: dict[Need, str] = field(default_factory=dict)
     unread: set[Need] = field(default_factory=set)
     waiting: int = 0
@@ -105,9 +107,12 @@ class EvaluationQueue:
         self._pending: dict[MetricQuery, list[tuple[_ResourceGroup, list[Need]]]] = {}
         at_once = [one for one in enabled if not fleet.awaited & looked_at(one.detector)]
         self._last = [one for one in enabled if one not in at_once]
+        self._reopened = frozenset(_by_resource_group(fleet, self._last))
+        """Names of the groups that have a question for a detector that runs last."""
+        self._kept: dict[str, dict[Need, Series]] = {}
         self.questions = sum(len(fleet.all(one.detector.resource)) for one in enabled)
         self.evaluated = 0
-        self._unopened: Iterator[list[_Question]] = iter(_by_resource_group(fleet, at_once).values())
+        self._unopened = iter(_by_resource_group(fleet, at_once).items())
 
     def next_call(self, *, idle: bool) -> MetricCall | None:
         """Return the next call to make; None if all others wait for results, or nothing is left.
@@ -115,13 +120,15 @@ class EvaluationQueue:
         Args:
             idle: Whether no call waits for its result. Only then does the queue return a call that is not full.
         """
-        while not self._ready and (questions := next(self._unopened, None)) is not None:
-            self._advance(_ResourceGroup(questions))
+        while not self._ready and (opened := next(self._unopened, None)) is not None:
+            name, questions = opened
+            self._advance(_ResourceGroup(name, questions, self._kept.pop(name, {})))
         if not self._ready and idle:
             self._ready.extend(self._packer.flush())
         if not self._ready and idle and self.fleet.awaited:
             self.fleet = self.fleet.whole()
-            self._unopened, self._last = iter(_by_resource_group(self.fleet, self._last).values()), []
+            self._unopened, self._last = iter(_by_resource_group(self.fleet, self._last).items()), []
+            self._reopened = frozenset()
             return self.next_call(idle=idle)
         return self._ready.popleft() if self._ready else None
 
@@ -171,6 +178,9 @@ class EvaluationQueue:
             elif isinstance(verdict, Unknown):
                 self.unknown.append(UnknownVerdict(question.enabled.id, question.resource, verdict.reason))
         group.open = still_open
+        if group.name in self._reopened:  # daily series need little memory, and are not paid for again
+            read = group.answered.keys() - group.unread
+            self._kept[group.name] = {need: group.answered[need] for need in read if need.period_s == DAY_S}
         self._queue(group, needs)
 
     def _judge(self, question: _Question, group: _ResourceGroup) -> Verdict:

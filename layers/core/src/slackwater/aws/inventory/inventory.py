@@ -56,8 +56,8 @@ class Reader:
         after: Kinds that must be read before.
         hinted_by: Kinds that show whether there can be any records. They are ignored if they are not read, or cannot be
             read.
-        slow: Whether it takes long. Such a kind has few records, and no other reader needs them. So callers that do not
-            need it do not wait for it.
+        slow: Whether it takes long. Such a kind has small records, and no other reader needs them. So callers that do
+            not need it do not wait for it.
     """
 
     action: str
@@ -74,10 +74,10 @@ READERS: Final[Mapping[type[Record], Reader]] = {
     FsxFileSystem: Reader("fsx:DescribeFileSystems", inventory_fsx.file_systems),
     FsxVolume: Reader("fsx:DescribeVolumes", inventory_fsx.volumes, hinted_by=(FsxFileSystem,)),
     EfsLifecycle: Reader(
-        "elasticfilesystem:DescribeLifecycleConfiguration", inventory_efs.lifecycles, after=(EfsFileSystem,)
+        "elasticfilesystem:DescribeLifecycleConfiguration", inventory_efs.lifecycles, after=(EfsFileSystem,), slow=True
     ),
     EfsMountTarget: Reader(
-        "elasticfilesystem:DescribeMountTargets", inventory_efs.mount_targets, after=(EfsFileSystem,)
+        "elasticfilesystem:DescribeMountTargets", inventory_efs.mount_targets, after=(EfsFileSystem,), slow=True
     ),
     DiskMetric: Reader("cloudwatch:ListMetrics", inventory_cloudwatch.disk_metrics, after=(Instance,)),
     InstanceType: Reader("ec2:DescribeInstanceTypes", inventory_types.instance_types, after=(Instance,)),
