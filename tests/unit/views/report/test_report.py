@@ -1,5 +1,6 @@
 """The report, which is one HTML file."""
 
+import html
 import json
 import re
 from base64 import b64encode
@@ -42,7 +43,6 @@ HOSTILE = (
 )
 MANY = 1_000
 MEGABYTE = 1_000_000
-UNPRICED = "the cost of 1 is unknown."
 
 
 class Page(HTMLParser):
@@ -109,8 +109,8 @@ def test_the_money_comes_first_then_what_was_not_seen_then_the_findings(make) ->
     )
     text = words(shown.inside["sum"])
 
-    assert text == "Save $12 a month · $148 a year · 2 findings · all at high confidence"
-    assert "Exactly $12.30 a month" in words(" ".join(shown.texts["p"]))
+    assert text == "Save $12 a month · all with high confidence · $148 a year · 2 findings"
+    assert "waste: $12.30 a month" in words(shown.inside["found-and-not"])
     assert "2 findings, 1 unpriced" in words(shown.inside["found-and-not"])
     order = [
         id_
@@ -125,7 +125,7 @@ def test_every_number_is_the_documents(make) -> None:
     doc = scan_json.document(scan)
     shown = page(scan)
 
-    assert "Exactly $1,234.50 a month" in words(" ".join(shown.texts["p"]))
+    assert "waste: $1,234.50 a month" in words(shown.inside["found-and-not"])
     assert words(shown.inside["f1"]).endswith(" saves $1,234.50")
     cost = words(shown.inside["cost"])
     assert f"about {doc['scan']['usage']['estimated_usd']} USD" in cost
@@ -144,7 +144,7 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
     ]
     shown = page(make.scan(make.finding("5.00"), gaps=(make.gap(), optional), unknown=tuple(unknown)))
 
-    assert words(shown.inside["sum"]) == "Save at least $5 a month · $60 a year · 1 finding · all at high confidence"
+    assert words(shown.inside["sum"]) == "Save at least $5 a month · all with high confidence · $60 a year · 1 finding"
     assert "Incomplete" in shown.texts["strong"]
     seen = words(shown.inside["found-and-not"])
     assert "Incomplete: 1 required call failed" in seen
@@ -217,10 +217,13 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     risk = make.finding("-2.00", id="risk", kind="risk", detector="ec2-idle", resource=make.volume("v-3"))
     shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
 
-    assert words(shown.inside["sum"]).startswith("Save $15 a month · $180 a year · 3 findings")
-    assert ("1 performance issue and 1 risk. Fixing all of them as recommended adds $5 a month to the bill. ") in words(
-        " ".join(shown.texts["p"])
+    assert words(shown.inside["sum"]).startswith(
+        "Save $15 a month · all with high confidence · $180 a year · 3 findings"
     )
+    assert (
+        "1 finding is waste, 1 is a performance issue and 1 is a risk."
+        " Recommended fixes of issues and risks: 2 cost $5 a month. "
+    ) in words(" ".join(shown.texts["p"]))
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
     assert "1 waste: $15.00 a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
         shown.inside["found-and-not"]
@@ -231,24 +234,16 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
 @pytest.mark.parametrize(
     ("savings", "says"),
     [
-        (["-3.00"], "Fixing it as recommended adds $3 a month to the bill."),
-        (["2.74"], "Fixing it as recommended saves $2.74 a month."),
-        ([None], "The cost of fixing it is unknown."),
-        ([None, None], "The cost of fixing all of them is unknown."),
-        (["0.00", "0.00"], "Fixing all of them as recommended costs nothing."),
+        (["-3.00"], "1 costs $3 a month."),
+        (["2.74"], "1 saves $2.74 a month."),
+        ([None], "the cost of 1 is unknown."),
+        (["0.00", "0.00"], "2 are free."),
+        (["-3.00", "0.00"], "1 costs $3 a month and 1 is free."),
         (
-            ["-3.00", "0.00"],
-            "Fixing all of them as recommended adds $3 a month to the bill; 1 of 2 fixes costs nothing.",
+            ["-3.00", "0.00", "0.00", "2.74", "1.26", None],
+            "1 costs $3 a month, 2 are free, 2 save $4 a month and the cost of 1 is unknown.",
         ),
-        (
-            ["-3.00", "0.00", "0.00", "2.74", None],
-            (
-                "Fixing all of them as recommended adds $3 a month to the bill; 2 of 5 fixes cost nothing;"
-                f" 1 saves $2.74; {UNPRICED}"
-            ),
-        ),
-        (["0.00", None], f"1 of 2 fixes costs nothing; {UNPRICED}"),
-        (["-3.00", ""], "Fixing 1 of them as recommended adds $3 a month to the bill."),
+        (["-3.00", "-4.00", ""], "2 cost $7 a month."),
         ([""], ""),
     ],
 )
@@ -259,9 +254,10 @@ def test_one_sentence_says_what_the_fixes_of_issues_cost(make, savings: list[str
         return make.finding(usd or None, **of, **advice)
 
     found = [slow(number, usd) for number, usd in enumerate(savings)]
-    counts = f"{len(found)} performance issue{'' if len(found) == 1 else 's'}."
+    many = f"{len(found)} findings are performance issues." if len(found) > 1 else "1 finding is a performance issue."
+    fixes = f" Recommended fixes of issues and risks: {says}" if says else ""
 
-    assert also_of(make.scan(*found)) == f"{counts} {says}".rstrip()
+    assert also_of(make.scan(*found)) == f"{many}{fixes}"
 
 
 def also_of(scan: Any) -> str:
@@ -273,7 +269,10 @@ def test_without_waste_the_headline_says_so(make) -> None:
 
     assert words(page(make.scan(slow)).inside["sum"]) == "No waste found · 1 finding"
     assert words(page(make.scan(slow, gaps=(make.gap(),))).inside["sum"]) == "No waste found so far · 1 finding"
-    assert also_of(make.scan(slow)) == "1 performance issue. Fixing it as recommended costs nothing."
+    assert (
+        also_of(make.scan(slow))
+        == "1 finding is a performance issue. Recommended fixes of issues and risks: 1 is free."
+    )
 
 
 def test_waste_that_nobody_can_price_is_not_zero(make) -> None:
@@ -306,7 +305,7 @@ def test_a_sum_that_its_rows_do_not_come_to_says_by_what_it_is(make) -> None:
     assert words(shown.inside["cheap"]).endswith("100 GiB on no instance saves up to $15.55")
     assert words(shown.inside["in-ebs-idle"]).endswith(" ebs-idle 1 finding up to $15.55")
     assert words(shown.inside["in-efs-idle"]).endswith(" efs-idle 1 finding $3.00")
-    assert "Exactly $18.55 a month" in words(" ".join(shown.texts["p"])), (
+    assert "waste: $18.55 a month" in words(shown.inside["found-and-not"]), (
         "the resource that two detectors flag counts once"
     )
     shared = "A resource that several detectors flag is in the bar of each"
@@ -671,9 +670,9 @@ def test_the_headline_says_how_much_is_of_high_confidence(make) -> None:
     unsure = make.finding("10.00", id="b", confidence="medium", resource=make.volume("v-2"))
     low = make.finding("30.00", id="c", confidence="low", resource=make.volume("v-3"))
 
-    assert words(page(make.scan(sure, unsure)).inside["sum"]).endswith("2 findings · $20 of it at high confidence")
-    assert words(page(make.scan(unsure, low)).inside["sum"]).endswith("2 findings · none of it at high confidence")
-    assert words(page(make.scan(sure)).inside["sum"]).endswith("1 finding · all at high confidence")
+    assert "a month · $20 of it with high confidence · " in words(page(make.scan(sure, unsure)).inside["sum"])
+    assert "a month · none of it with high confidence · " in words(page(make.scan(unsure, low)).inside["sum"])
+    assert "a month · all with high confidence · " in words(page(make.scan(sure)).inside["sum"])
 
 
 @pytest.mark.parametrize(
@@ -706,9 +705,21 @@ def test_the_badge_counts_the_inconclusive_checks_and_leads_to_them(make) -> Non
     one = make.scan(make.finding(), unknown=(make.unknown(),))
     badge = re.search(r'class="badge">(.*?)</p>', rendered(one))[1]
 
-    assert badge == '<b>Complete</b> <a href="#unknown">1 check inconclusive</a>'
+    assert badge == (
+        '<b>Complete</b> AWS answered every required call. <a href="#unknown">1 check had too little data to decide</a>'
+    )
     assert "<b>Complete</b> AWS answered every required call" in rendered(make.scan())
     assert words(page(one).inside["gaps"]) == "AWS answered every call."
+
+
+def test_an_option_of_a_command_is_one_word_for_the_browser_and_the_command_stays_as_it_is(make) -> None:
+    command = "aws ec2 delete-volume --volume-id 'v --x<b>' --dry-run"
+    one = make.finding("5.00", recommendations=(make.recommendation("5.00", command),))
+    shown = re.search(r'<code dir="ltr">(.*?)</code>', rendered(make.scan(one)))[1]
+
+    assert "<span>--volume-id</span>" in shown
+    assert "<b>" not in shown
+    assert html.unescape(re.sub(r"</?span>", "", shown)) == command
 
 
 def test_the_top_fixes_are_the_best_five_of_different_resources(make) -> None:
@@ -756,14 +767,14 @@ def test_a_deletion_says_that_its_command_only_backs_up(make) -> None:
     )
     first, second = re.findall(r'<li>\s*<p class="what".*?</li>', shown, re.DOTALL)
 
-    for part in (">only backs up</span> <button", ">several steps<", ">can be restored from the backup<"):
+    for part in (">only backs up</span> <button", ">several steps<", ">can be undone from the backup<"):
         assert part in first, part
     assert "step 1" not in second
     assert ">can be undone<" in second
     assert ">high confidence<" in second
-    assert undo({"action": "move-to-efs", "reversible": True}) == "can be moved back"
+    assert undo({"action": "move-to-efs", "reversible": True}) == "can be undone by moving back"
     assert undo({"action": "image-and-terminate", "reversible": True}).endswith("the image")
-    assert {"can be restored from the backup", "can be undone"} <= set(data(Page(shown))["texts"])
+    assert {"can be undone from the backup", "can be undone"} <= set(data(Page(shown))["texts"])
 
 
 def test_bars_by_owner_and_service_add_up_to_the_headline(make) -> None:
@@ -783,7 +794,7 @@ def test_bars_by_owner_and_service_add_up_to_the_headline(make) -> None:
     assert note in re.search(r'<h2 id="by-owner">.*?</section>', shown, re.DOTALL)[0]
     assert bars("owner") == ["web 1 finding $10", "no owner tag 2 findings $4"]
     assert bars("service") == ["EBS 3 findings $14"]
-    assert "Exactly $14.00 a month" in shown
+    assert "waste: $14.00 a month" in shown
 
 
 def test_owners_beyond_the_longest_bars_are_added_up(make) -> None:

@@ -481,7 +481,7 @@ def test_the_thread_has_evidence_commands_and_caveats() -> None:
     for part in (
         "Evidence",
         "Operations by day: 0 operations",
-        "(saves $54.00 a month; can be restored from the backup)",
+        "(saves $54.00 a month; can be undone from the backup)",
         "Before you act",
         "not published yet.",
     ):

@@ -207,7 +207,7 @@ COPY: Final[Mapping[str, str]] = {
     "ONTAP": "SnapMirror",
     "WINDOWS": "AWS DataSync, or robocopy with its access lists",
 }
-THEN: Final = "switch the clients, copy the rest, back up the old one and delete it."
+THEN: Final = "switch the clients, copy what changed since, back up this file system and delete it."
 
 
 def _shrink(file_system: FsxFileSystem, smaller: FsxFileSystem) -> Advice:
@@ -262,7 +262,7 @@ def _elsewhere(file_system: FsxFileSystem, use: Use, limits: OversizedLimits) ->
 def _move(service: str, before: tuple[Change, ...], way: Alternative) -> Advice | None:
     if way.id != service or not way.solves:
         return None
-    trial = " Try it with your own writes first, because small ones wait longer there." if service == "efs" else ""
+    trial = " Test it with your writes first: small writes take longer there." if service == "efs" else ""
     return Advice(
         action=f"move-to-{service}",
         summary=f"Move to {way.summary}.{trial} Copy to it with AWS DataSync, {THEN}",

@@ -19,17 +19,18 @@ from importlib.resources import files
 from math import cos
 from typing import TYPE_CHECKING, Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from slackwater.model.findings import ALSO_FOUND, REGION_DISABLED, STRONGER_FINDING
 from slackwater.model.rank import SEVERITIES
-from slackwater.model.verdicts import FindingKind, Severity
+from slackwater.model.verdicts import Severity
 from slackwater.views.report.details import details, visible
 from slackwater.views.report.headline import (
-    also,
     by_owner,
     by_service,
     confidence,
+    cost_of_fixes,
+    kinds,
     short_dollars,
     title,
     top_fixes,
@@ -64,6 +65,7 @@ the processor, twice as many findings take 15 MB and 5 s. Eight times as many ta
 
 FILTERS: Final = ("severity", "kind", "detector", "account", "region", "owner", "confidence")
 UNIT: Final = "unit"
+OPTION: Final = re.compile(r"(?<= )(--[a-z-]+)")
 """The filter by organizational unit, which includes the units below. It exists only if accounts have units."""
 LABELS: Final = {UNIT: "Organizational unit"}
 KINDS: Final = ("waste", "performance", "risk")
@@ -136,7 +138,8 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
         waste=waste,
         waste_usd=waste_usd,
         sure=confidence(totals, waste_usd),
-        also=also(findings, _others(totals), whole=not more),
+        kinds=kinds(totals),
+        cost_of_fixes="" if more else cost_of_fixes(findings),
         fixes=top_fixes(findings),
         bars=[] if more else [("owner", by_owner(findings)), ("service", by_service(findings))],
         order=_order(findings),
@@ -286,13 +289,6 @@ def _levels(findings: Sequence[FindingDocument], more: int) -> list[tuple[Severi
         return [(severity, f"{found[severity]:,}") for severity in SEVERITIES]
     shown = SEVERITIES[: SEVERITIES.index(findings[-1]["severity"]) + 1] if findings else ()
     return [(one, f"{'at least ' if one == shown[-1] else ''}{found[one]:,}") for one in shown]
-
-
-def _others(totals: TotalsDocument) -> list[str]:
-    """Return the numbers of findings that are not waste: `3 performance issues`, `1 risk`."""
-    nouns: dict[FindingKind, str] = {"performance": "performance issue", "risk": "risk"}
-    found = {kind: of["findings"] for kind, of in totals["by_kind"].items()}
-    return [count(found[kind], noun) for kind, noun in nouns.items() if found.get(kind)]
 
 
 def _order(findings: Sequence[FindingDocument]) -> list[int]:
@@ -484,6 +480,12 @@ def at(time: str) -> str:
     return f"{datetime.fromisoformat(time):%Y-%m-%d %H:%M} UTC"
 
 
+def unbroken(command: str) -> Markup:
+    """Return a command as HTML. A browser does not break its options at their hyphens."""
+    words = OPTION.split(visible(command))  # every second one is an option
+    return Markup().join(Markup("<span>{}</span>").format(one) if n % 2 else escape(one) for n, one in enumerate(words))
+
+
 def clean(value: object) -> object:
     """Return a value for the page: untrusted text with invisible characters shown, own markup unchanged."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -498,6 +500,7 @@ def _template() -> Template:
     )
     environment.filters |= {"usd": usd, "at": at, "counted": count, "titled": title, "short": short_dollars}
     environment.filters["dollars"] = lambda amount: dollars(Decimal(amount))
+    environment.filters["unbroken"] = unbroken
     environment.globals |= {"KINDS": KINDS, "LONG": LONG, "NOUNS": NOUNS, "REASONS": REASONS, "SEVERITIES": SEVERITIES}
     environment.globals |= {"FAILURES": FAILURES, "NAMED": NAMED, "SHARES": SHARES, "FOLDED": FOLDED}
     environment.globals |= {"BLIND": BLIND, "TARGETS": TARGETS, "WIDTH": WIDTH, "HEIGHT": HEIGHT, "day": trend.day}

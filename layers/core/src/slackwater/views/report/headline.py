@@ -2,7 +2,7 @@
 
 import pkgutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Final
 
 from slackwater import detectors
+from slackwater.model.verdicts import FindingKind
 from slackwater.views.scan.document import FindingDocument, RecommendationDocument, TotalsDocument
 from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
@@ -21,6 +22,11 @@ BARS: Final = 8
 """Owners and services that have a bar of their own. The last bar adds up the others."""
 FLAT: Final = 0.2
 """Fraction of the paid capacity. A series that varies by less looks flat in a sparkline, so a bar replaces it."""
+NOUNS: Final[Mapping[FindingKind, tuple[str, str]]] = {
+    "waste": ("waste", "waste"),
+    "performance": ("a performance issue", "performance issues"),
+    "risk": ("a risk", "risks"),
+}
 SERVICES: Final = {"ebs": "EBS", "ec2": "EC2", "efs": "EFS", "fsx": "FSx"}
 
 
@@ -74,7 +80,7 @@ def short_dollars(usd: Decimal) -> str:
 
 
 def confidence(totals: TotalsDocument, usd: Decimal) -> str:
-    """Return how much of the waste has high confidence: `$6.4k of it at high confidence`.
+    """Return how much of the waste has high confidence: `$6.4k of it with high confidence`.
 
     Empty if that is unknown, or if there is no waste.
     """
@@ -82,8 +88,8 @@ def confidence(totals: TotalsDocument, usd: Decimal) -> str:
     if sure is None or not usd:
         return ""
     if Decimal(sure) >= usd:
-        return "all at high confidence"
-    return f"{short_dollars(Decimal(sure)) if Decimal(sure) > 0 else 'none'} of it at high confidence"
+        return "all with high confidence"
+    return f"{short_dollars(Decimal(sure)) if Decimal(sure) > 0 else 'none'} of it with high confidence"
 
 
 def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:
@@ -183,49 +189,48 @@ def _usd(finding: FindingDocument) -> Decimal:
     return Decimal(finding["monthly_savings_usd"] or 0)
 
 
-def also(findings: Iterable[FindingDocument], counts: Sequence[str], *, whole: bool) -> str:
-    """Return how many findings are not waste, and what their recommended fixes cost.
+def kinds(totals: TotalsDocument) -> str:
+    """Return how the findings divide: `42 findings are waste, 10 are performance issues and 2 are risks.`
 
-    Args:
-        findings: The findings in the report.
-        counts: The numbers of findings that are not waste, in words. If it is empty, the result is, too.
-        whole: Whether `findings` are all findings of the scan. If not, the costs are left out.
+    Empty if all are waste.
     """
-    if not counts:
+    found = {kind: totals["by_kind"][kind]["findings"] for kind in NOUNS if kind in totals["by_kind"]}
+    if not found.keys() - {"waste"}:
         return ""
-    others = [finding for finding in findings if finding["kind"] != "waste" and whole]
-    return " ".join([f"{' and '.join(counts)}.", *_cost_of(others)])
+    clauses = [f"{many:,} {_is(many)} {NOUNS[kind][many > 1]}" for kind, many in found.items()]
+    number, rest = clauses[0].split(" ", 1)
+    return f"{_listed([f'{number} finding{"s" * (number != "1")} {rest}', *clauses[1:]])}."
 
 
-def _cost_of(others: Sequence[FindingDocument]) -> Iterator[str]:
-    """Yield one sentence on what the recommended fixes do to the bill, or nothing if there is no fix."""
-    fixes = [finding for finding in others if finding["recommendations"]]
+def cost_of_fixes(findings: Iterable[FindingDocument]) -> str:
+    """Return what the recommended fixes of issues and risks do to the bill: `… 7 cost $1,423 a month and 4 are free.`
+
+    Empty if there is no fix. The fixes of one resource count once, with the most expensive one.
+    """
+    fixes = [finding for finding in findings if finding["kind"] != "waste" and finding["recommendations"]]
     known = [_usd(finding) for finding in fixes if finding["monthly_savings_usd"] is not None]
-    many, free, unknown = len(fixes), known.count(Decimal(0)), len(fixes) - len(known)
     cost, _ = total_savings((one["resource"]["arn"], [-_usd(one)]) for one in fixes)
-    savings = [usd for usd in known if usd > 0]
-    saved = dollars(sum(savings, Decimal(0)))
-    them = f"{many:,} of them" if many < len(others) else "all of them" if many > 1 else "it"
-    if not fixes:
-        return
-    if unknown == many:
-        yield f"The cost of fixing {them} is unknown."
-        return
-    parts = []
-    if cost or not unknown:
-        does = (
-            f"adds {dollars(cost)} a month to the bill"
-            if cost
-            else f"saves {saved} a month"
-            if savings
-            else "costs nothing"
-        )
-        parts.append(f"fixing {them} as recommended {does}")
-    if 0 < free < many:
-        parts.append(f"{free:,} of {many:,} fixes {'costs' if free == 1 else 'cost'} nothing")
-    if savings and (cost or unknown):
-        parts.append(f"{len(savings):,} {'saves' if len(savings) == 1 else 'save'} {saved}")
-    if unknown:
-        parts.append(f"the cost of {unknown:,} is unknown")
-    sentence = "; ".join(parts)
-    yield f"{sentence[0].upper()}{sentence[1:]}."
+    costly, free, savings = sum(usd < 0 for usd in known), known.count(Decimal(0)), [usd for usd in known if usd > 0]
+    unknown = len(fixes) - len(known)
+    clauses = (
+        costly and f"{costly:,} cost{_s(costly)} {dollars(cost)} a month",
+        free and f"{free:,} {_is(free)} free",
+        savings and f"{len(savings):,} save{_s(len(savings))} {dollars(sum(savings, Decimal(0)))} a month",
+        unknown and f"the cost of {unknown:,} is unknown",
+    )
+    said = [clause for clause in clauses if clause]
+    return f"Recommended fixes of issues and risks: {_listed(said)}." if fixes else ""
+
+
+def _is(many: int) -> str:
+    return "is" if many == 1 else "are"
+
+
+def _s(many: int) -> str:
+    return "s" if many == 1 else ""
+
+
+def _listed(clauses: Sequence[str]) -> str:
+    """Join clauses: `a`, `a and b`, `a, b and c`."""
+    *before, last = clauses
+    return f"{', '.join(before)} and {last}" if before else last

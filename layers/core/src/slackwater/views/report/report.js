@@ -49,8 +49,7 @@
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : prefersDark.matches);
 
   function dress() {
-    theme.textContent = isDark() ? "Light" : "Dark";
-    theme.setAttribute("aria-label", `${theme.textContent} theme`);
+    theme.textContent = isDark() ? "Light theme" : "Dark theme";
     redraw();
   }
 

@@ -98,9 +98,9 @@ def undo(to_do: RecommendationDocument) -> str:
     if not to_do["reversible"]:
         return "cannot be undone"
     if to_do["action"] in DELETIONS:
-        return f"can be restored from the {'image' if to_do['action'] == 'image-and-terminate' else 'backup'}"
+        return f"can be undone from the {'image' if to_do['action'] == 'image-and-terminate' else 'backup'}"
     by_hand = to_do["action"].startswith("move-to-") and "command" not in to_do
-    return "can be moved back" if by_hand else "can be undone"
+    return "can be undone by moving back" if by_hand else "can be undone"
 
 
 def saving(usd: str | None) -> str:
