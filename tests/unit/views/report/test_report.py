@@ -221,8 +221,8 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
         "Save $15 a month · all with high confidence · $180 a year · 3 findings"
     )
     assert (
-        "1 finding is waste, 1 is a performance issue and 1 is a risk."
-        " Recommended fixes of issues and risks: 2 cost $5 a month. "
+        "1 finding is waste. Fixing the other 2 (1 performance issue and 1 risk) adds $5 a month, which is not"
+        " subtracted above. "
     ) in words(" ".join(shown.texts["p"]))
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
     assert "1 waste: $15.00 a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
@@ -234,16 +234,12 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
 @pytest.mark.parametrize(
     ("savings", "says"),
     [
-        (["-3.00"], "1 costs $3 a month."),
-        (["2.74"], "1 saves $2.74 a month."),
-        ([None], "the cost of 1 is unknown."),
-        (["0.00", "0.00"], "2 are free."),
-        (["-3.00", "0.00"], "1 costs $3 a month and 1 is free."),
-        (
-            ["-3.00", "0.00", "0.00", "2.74", "1.26", None],
-            "1 costs $3 a month, 2 are free, 2 save $4 a month and the cost of 1 is unknown.",
-        ),
-        (["-3.00", "-4.00", ""], "2 cost $7 a month."),
+        (["-3.00"], "adds $3 a month"),
+        (["2.74"], "saves $2.74 a month"),
+        ([None, None], "has an unknown cost"),
+        (["0.00", "0.00"], "is free"),
+        (["-3.00", "0.00", "2.50", None], "adds $0.50 a month; the cost of 1 is unknown"),
+        (["-3.00", "-4.00", ""], "adds $7 a month"),
         ([""], ""),
     ],
 )
@@ -254,13 +250,12 @@ def test_one_sentence_says_what_the_fixes_of_issues_cost(make, savings: list[str
         return make.finding(usd or None, **of, **advice)
 
     found = [slow(number, usd) for number, usd in enumerate(savings)]
-    many = f"{len(found)} findings are performance issues." if len(found) > 1 else "1 finding is a performance issue."
-    fixes = f" Recommended fixes of issues and risks: {says}" if says else ""
+    issues = f"{len(found)} performance issue{'s' * (len(found) > 1)}"
 
-    assert also_of(make.scan(*found)) == f"{many}{fixes}"
+    assert beside_of(make.scan(*found)) == (f"Fixing {issues} {says}." if says else f"{issues}.")
 
 
-def also_of(scan: Any) -> str:
+def beside_of(scan: Any) -> str:
     return words(re.search(r'class="beside">(.*?)</p>', rendered(scan))[1])
 
 
@@ -269,10 +264,7 @@ def test_without_waste_the_headline_says_so(make) -> None:
 
     assert words(page(make.scan(slow)).inside["sum"]) == "No waste found · 1 finding"
     assert words(page(make.scan(slow, gaps=(make.gap(),))).inside["sum"]) == "No waste found so far · 1 finding"
-    assert (
-        also_of(make.scan(slow))
-        == "1 finding is a performance issue. Recommended fixes of issues and risks: 1 is free."
-    )
+    assert beside_of(make.scan(slow)) == "Fixing 1 performance issue is free."
 
 
 def test_waste_that_nobody_can_price_is_not_zero(make) -> None:
@@ -706,7 +698,7 @@ def test_the_badge_counts_the_inconclusive_checks_and_leads_to_them(make) -> Non
     badge = re.search(r'class="badge">(.*?)</p>', rendered(one))[1]
 
     assert badge == (
-        '<b>Complete</b> AWS answered every required call. <a href="#unknown">1 check had too little data to decide</a>'
+        '<b>Complete</b> AWS answered every required call. <a href="#unknown">1 check is undecided: too little data</a>'
     )
     assert "<b>Complete</b> AWS answered every required call" in rendered(make.scan())
     assert words(page(one).inside["gaps"]) == "AWS answered every call."

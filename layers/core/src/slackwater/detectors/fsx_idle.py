@@ -158,10 +158,10 @@ def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], *, sure: b
         case "LUSTRE":
             risk += " FSx takes no backup of a file system that is linked to S3: export it there instead."
     more = f" and {len(volumes) - 5} more" if len(volumes) > 5 else ""
-    held = f" It holds {'; '.join(one.path or one.id for one in volumes[:5])}{more}." if volumes else ""
+    held = f" Its volumes: {', '.join(one.path or one.id for one in volumes[:5])}{more}." if volumes else ""
     return Advice(
         action="back-up-and-delete" if command else "delete",
-        summary=f"Ask the owner, also whether it is replicated. {first}. Then {steps}.{held}",
+        summary=f"Ask the owner whether it can go and whether it is replicated. {first}. Then {steps}.{held}",
         changes=formulas.monthly_units(file_system),
         risk=risk,
         reversible=command is not None,

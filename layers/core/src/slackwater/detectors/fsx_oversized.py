@@ -207,7 +207,7 @@ COPY: Final[Mapping[str, str]] = {
     "ONTAP": "SnapMirror",
     "WINDOWS": "AWS DataSync, or robocopy with its access lists",
 }
-THEN: Final = "switch the clients, copy what changed since, back up this file system and delete it."
+THEN: Final = "switch the clients, copy what changed since, then back up and delete this file system."
 
 
 def _shrink(file_system: FsxFileSystem, smaller: FsxFileSystem) -> Advice:
@@ -265,7 +265,7 @@ def _move(service: str, before: tuple[Change, ...], way: Alternative) -> Advice 
     trial = " Test it with your writes first: small writes take longer there." if service == "efs" else ""
     return Advice(
         action=f"move-to-{service}",
-        summary=f"Move to {way.summary}.{trial} Copy to it with AWS DataSync, {THEN}",
+        summary=f"Move to a new file system ({way.summary}).{trial} Copy the data with AWS DataSync, {THEN}",
         changes=None if way.changes is None else difference((*before, *way.changes), ()),
         risk="Only for clients that speak NFS. They mount another address, and AWS bills both during the copy.",
         reversible=True,

@@ -26,11 +26,10 @@ from slackwater.model.rank import SEVERITIES
 from slackwater.model.verdicts import Severity
 from slackwater.views.report.details import details, visible
 from slackwater.views.report.headline import (
+    beside,
     by_owner,
     by_service,
     confidence,
-    cost_of_fixes,
-    kinds,
     short_dollars,
     title,
     top_fixes,
@@ -138,8 +137,7 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
         waste=waste,
         waste_usd=waste_usd,
         sure=confidence(totals, waste_usd),
-        kinds=kinds(totals),
-        cost_of_fixes="" if more else cost_of_fixes(findings),
+        beside=beside(findings, totals, whole=not more),
         fixes=top_fixes(findings),
         bars=[] if more else [("owner", by_owner(findings)), ("service", by_service(findings))],
         order=_order(findings),

@@ -14,7 +14,7 @@ from slackwater.model.verdicts import FindingKind
 from slackwater.views.scan.document import FindingDocument, RecommendationDocument, TotalsDocument
 from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
-from slackwater.views.text.words import measure, number, only_backs_up, undo
+from slackwater.views.text.words import count, measure, number, only_backs_up, undo
 
 FIXES: Final = 5
 """Fixes on the first screen."""
@@ -22,11 +22,7 @@ BARS: Final = 8
 """Owners and services that have a bar of their own. The last bar adds up the others."""
 FLAT: Final = 0.2
 """Fraction of the paid capacity. A series that varies by less looks flat in a sparkline, so a bar replaces it."""
-NOUNS: Final[Mapping[FindingKind, tuple[str, str]]] = {
-    "waste": ("waste", "waste"),
-    "performance": ("a performance issue", "performance issues"),
-    "risk": ("a risk", "risks"),
-}
+NOUNS: Final[Mapping[FindingKind, str]] = {"performance": "performance issue", "risk": "risk"}
 SERVICES: Final = {"ebs": "EBS", "ec2": "EC2", "efs": "EFS", "fsx": "FSx"}
 
 
@@ -189,48 +185,40 @@ def _usd(finding: FindingDocument) -> Decimal:
     return Decimal(finding["monthly_savings_usd"] or 0)
 
 
-def kinds(totals: TotalsDocument) -> str:
-    """Return how the findings divide: `42 findings are waste, 10 are performance issues and 2 are risks.`
+def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole: bool) -> str:
+    """Return how the findings divide, and what the fixes of issues and risks do to the bill.
 
-    Empty if all are waste.
+    Example: `42 findings are waste. Fixing the other 12 (10 performance issues and 2 risks) adds $1,420 a month, which
+    is not subtracted above.` Empty if all findings are waste.
+
+    Args:
+        findings: The findings in the report.
+        totals: The totals of the scan.
+        whole: Whether `findings` are all findings of the scan. If not, the result does not say what the fixes cost.
     """
-    found = {kind: totals["by_kind"][kind]["findings"] for kind in NOUNS if kind in totals["by_kind"]}
-    if not found.keys() - {"waste"}:
+    many = {kind: of["findings"] for kind, of in totals["by_kind"].items()}
+    waste = many.get("waste", 0)
+    others = sum(many.values()) - waste
+    if not others:
         return ""
-    clauses = [f"{many:,} {_is(many)} {NOUNS[kind][many > 1]}" for kind, many in found.items()]
-    number, rest = clauses[0].split(" ", 1)
-    return f"{_listed([f'{number} finding{"s" * (number != "1")} {rest}', *clauses[1:]])}."
+    rest = " and ".join(count(many[kind], noun) for kind, noun in NOUNS.items() if kind in many)
+    first = f"{count(waste, 'finding')} {'is' if waste == 1 else 'are'} waste. " if waste else ""
+    effect = _effect(findings, ", which is not subtracted above" if waste else "") if whole else ""
+    if not effect:
+        return f"{first}{f'Others: {rest}' if waste else rest}."
+    return f"{first}Fixing {f'the other {others:,} ({rest})' if waste else rest} {effect}."
 
 
-def cost_of_fixes(findings: Iterable[FindingDocument]) -> str:
-    """Return what the recommended fixes of issues and risks do to the bill: `… 7 cost $1,423 a month and 4 are free.`
-
-    Empty if there is no fix. The fixes of one resource count once, with the most expensive one.
-    """
+def _effect(findings: Iterable[FindingDocument], after_cost: str) -> str:
+    """Return what the recommended fixes of issues and risks do to the bill; empty if there is no fix."""
     fixes = [finding for finding in findings if finding["kind"] != "waste" and finding["recommendations"]]
-    known = [_usd(finding) for finding in fixes if finding["monthly_savings_usd"] is not None]
-    cost, _ = total_savings((one["resource"]["arn"], [-_usd(one)]) for one in fixes)
-    costly, free, savings = sum(usd < 0 for usd in known), known.count(Decimal(0)), [usd for usd in known if usd > 0]
-    unknown = len(fixes) - len(known)
-    clauses = (
-        costly and f"{costly:,} cost{_s(costly)} {dollars(cost)} a month",
-        free and f"{free:,} {_is(free)} free",
-        savings and f"{len(savings):,} save{_s(len(savings))} {dollars(sum(savings, Decimal(0)))} a month",
-        unknown and f"the cost of {unknown:,} is unknown",
-    )
-    said = [clause for clause in clauses if clause]
-    return f"Recommended fixes of issues and risks: {_listed(said)}." if fixes else ""
-
-
-def _is(many: int) -> str:
-    return "is" if many == 1 else "are"
-
-
-def _s(many: int) -> str:
-    return "s" if many == 1 else ""
-
-
-def _listed(clauses: Sequence[str]) -> str:
-    """Join clauses: `a`, `a and b`, `a, b and c`."""
-    *before, last = clauses
-    return f"{', '.join(before)} and {last}" if before else last
+    unknown = sum(finding["monthly_savings_usd"] is None for finding in fixes)
+    if unknown == len(fixes):
+        return "has an unknown cost" if fixes else ""
+    cost, saved = (total_savings((one["resource"]["arn"], [sign * _usd(one)]) for one in fixes)[0] for sign in (-1, 1))
+    more = f"; the cost of {unknown:,} is unknown" if unknown else ""
+    if cost == saved:
+        return f"is free{more}"
+    if cost < saved:
+        return f"saves {dollars(saved - cost)} a month{more}"
+    return f"adds {dollars(cost - saved)} a month{after_cost}{more}"
