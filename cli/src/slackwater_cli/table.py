@@ -51,7 +51,8 @@ FIX_WORDS: Final = 5
 SHORTER: Final = {
     "change instance type to": "use",
     "change to": "use",
-    "tier to infrequent access": "move to IA storage",
+    "tier to infrequent access": "move to IA",
+    "and delete": "+ delete",
     "throughput capacity": "throughput",
     "to what the instance carries": "to instance limit",
     "provisioned in steps": "throughput",
@@ -61,11 +62,12 @@ SHORTER: Final = {
     "iops": "IOPS",
 }
 """Shorter forms of parts of actions, for lines of a table."""
-NARROWEST: Final = ((3, 20), (2, 16), (5, 17), (4, 8), (3, 15), (5, 15), (2, 10), (3, 8), (5, 10))
+NARROWEST: Final = ((3, 20), (5, 17), (2, 23), (4, 8), (3, 15), (2, 16), (5, 15), (2, 10), (3, 8), (5, 10))
 """Columns to narrow if the terminal is narrow, in this order, and their widths then.
 
-15 characters are still enough to tell names apart.
+15 characters are still enough to tell names apart, and 23 have all but three detectors' ids in full.
 """
+SHORT: Final = {"medium": "med."}
 MOST_CAVEATS: Final = 2
 TITLES: Final = ("Waste", "Performance issues and risks")
 
@@ -161,10 +163,10 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
     if not findings:
         return
     is_waste = findings[0]["kind"] == "waste"
-    heads = ("Severity", "Saves/mo" if is_waste else "Bill/mo", "What", "Name", "Owner", "Fix")
+    heads = ("Sev.", "Saves/mo" if is_waste else "Bill/mo", "What", "Name", "Owner", "Fix")
     rows = [
         (
-            Text(finding["severity"], STYLES[finding["severity"]]),
+            Text(SHORT.get(finding["severity"], finding["severity"]), STYLES[finding["severity"]]),
             _amount(finding, is_waste=is_waste),
             Text(one_line(finding["detector"])),
             Text(_short_name(finding), "bold"),

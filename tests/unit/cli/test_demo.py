@@ -70,6 +70,21 @@ def test_the_demo_finds_what_was_planted_and_nothing_else(shown: Demo) -> None:
     assert not (nowhere / "cache").exists(), "simulated prices must not be taken for real ones"
 
 
+def test_at_80_columns_the_table_has_ids_of_detectors_and_fixes_that_can_be_read(
+    run, monkeypatch: pytest.MonkeyPatch, nowhere: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("demo", "--output", str(nowhere)).out.splitlines()
+    rows = [line for line in lines if re.match(r"(high|med\.|low |info) ", line)]
+
+    assert len(rows) == 20
+    assert max(map(len, lines)) <= 80
+    assert not [row for row in rows if row.endswith("…")], "a fix is cut off"
+    ids = {row.split()[2] for row in rows}
+    assert {"efs-throughput-mismatch", "efs-serial-small-writes", "fsx-surplus-throughput"} <= ids
+    assert [one for one in ids if "…" in one] == ["ec2-network-over-basel…"]
+
+
 def test_the_demo_shows_the_messages_as_they_would_be_sent(shown: Demo) -> None:
     nowhere = shown.folder
     doc, sent = (
@@ -111,7 +126,7 @@ def test_terminal_report_and_slack_say_the_same_figure_first(shown: Demo) -> Non
     assert doc["totals"]["waste_monthly_savings_usd"] == waste
     short = f"${float(waste) / 1_000:.1f}k a month"
     assert re.search(rf'<h1 id="sum">\s*<span class="big">Save {re.escape(short)}</span>', page)
-    assert f"Exactly ${figure} a month" in page
+    assert f"waste: ${figure} a month" in page
     assert f"<title>Slackwater: {len(doc['findings'])} findings, ${figure} a month</title>" in page
     assert f" findings: ${figure} a month can be saved" in head["text"]["text"]
     assert about["elements"][0]["text"].endswith(" · In 1 region of account 123456789012.")
