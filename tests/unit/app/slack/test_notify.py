@@ -140,10 +140,10 @@ def test_an_audit_that_the_previous_version_ended_is_posted_alike(world, stores)
     posted = dict(world.outbox.posts)
 
     world.outbox.posts.clear()
-    ledger, told = object_keys.previous_changes("a")
+    ledger_key, findings_key = object_keys.previous_changes("a")
     world.bucket.write(object_keys.changes("a"), None)
-    world.bucket.write(ledger, TypeAdapter(list[LedgerEntry]).dump_json(entries).decode())
-    world.bucket.write(told, json.dumps(findings) if findings else None)
+    world.bucket.write(ledger_key, TypeAdapter(list[LedgerEntry]).dump_json(entries).decode())
+    world.bucket.write(findings_key, json.dumps(findings) if findings else None)
     notify(world)
 
     assert ("Idle for" in json.dumps(post(world, "a.0.1").message.blocks)) == bool(findings)
