@@ -36,7 +36,7 @@ from slackwater.views.slack.decided import decided
 from slackwater.views.slack.digest import digest
 from slackwater.views.slack.finding import total_waste
 from slackwater.views.slack.modals import dismissal
-from slackwater.views.slack.news import FindingNews, News
+from slackwater.views.slack.news import FindingChange, News
 from slackwater.views.text.words import count
 
 NOW: Final = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
@@ -198,9 +198,9 @@ def found(seen: FindingRecord) -> FindingDocument:
     }
 
 
-def finding_news(seen: FindingRecord, why: str = "new") -> FindingNews:
-    """Return the news of a finding. The policy allows approvals only for unattached volumes."""
-    return FindingNews(entry=entry(seen, why), found=found(seen), may_approve=seen.detector == "ebs-unattached")
+def change(seen: FindingRecord, why: str = "new") -> FindingChange:
+    """Return the change of a finding that is new, or changed if there is another reason."""
+    return FindingChange(kind="new" if why == "new" else "changed", entry=entry(seen, why), found=found(seen))
 
 
 def audit(**outcome: Any) -> AuditRecord:
@@ -236,10 +236,11 @@ def audit(**outcome: Any) -> AuditRecord:
 def news(findings: int, **changes: Any) -> News:
     """Return news with this number of new findings, for a channel with buttons. `changes` replaces values.
 
-    The highest saving comes first. The audit found exactly these findings, unless the number is 0.
+    The highest saving comes first. The audit found exactly these findings, unless the number is 0. The policy allows
+    approvals only for unattached volumes.
     """
     seen = sorted(map(finding_record, range(findings)), key=lambda one: (-(one.monthly_savings_usd or 0), one.id))
-    new = tuple(map(finding_news, seen))
+    new = tuple(map(change, seen))
     usd, unpriced = total_waste((one.entry.evidence, one.found) for one in new) if new else (Decimal("4391.08"), 3)
     defaults = {
         "audit": audit(**({"findings": findings} if findings else {})),
@@ -256,7 +257,9 @@ def news(findings: int, **changes: Any) -> News:
         "may_decide": True,
         "grace_days": 30,
     }
-    return News(**{**defaults, **changes})
+    given = {**defaults, **changes}
+    seen = [one.entry.evidence for one in (*given["new"], *given["changed"])]
+    return News(**{"approvable": frozenset(one.id for one in seen if one.detector == "ebs-unattached"), **given})
 
 
 def incomplete() -> dict[str, Any]:
@@ -342,10 +345,10 @@ def resolved() -> tuple[LedgerEntry, ...]:
     )
 
 
-def hostile() -> tuple[FindingNews, ...]:
+def hostile() -> tuple[FindingChange, ...]:
     """Return findings with malicious names and tags."""
     return tuple(
-        finding_news(
+        change(
             replace(
                 seen,
                 owner=owner,
@@ -645,8 +648,8 @@ def kinds() -> dict[str, tuple[str, object]]:
         for by, most in (("bot", None), ("webhook", 1))
     }
     changed = (
-        finding_news(finding_record(40), "it has changed"),
-        finding_news(finding_record(41), "the snooze ended 2026-11-15 09:00 UTC"),
+        change(finding_record(40), "it has changed"),
+        change(finding_record(41), "the snooze ended 2026-11-15 09:00 UTC"),
     )
     return digests | {
         "digest-everything": (
@@ -664,10 +667,7 @@ def kinds() -> dict[str, tuple[str, object]]:
         "digest-hostile-names": ("Names and tags that would like to do harm", digest(news(0, new=hostile()), POST)),
         "digest-nobody-decides": (
             "The policy lets nobody decide",
-            digest(
-                replace(news(2), new=tuple(replace(one, may_approve=False) for one in news(2).new), may_decide=False),
-                POST,
-            ),
+            digest(news(2, approvable=frozenset(), may_decide=False), POST),
         ),
         "nothing-new": ("Nothing new, something gone", digest(news(0, gone=gone(), unknown=17), POST)),
         "nothing-new-incomplete": ("Nothing new in an incomplete audit", digest(news(0, **incomplete()), POST)),

@@ -93,7 +93,7 @@ def list_findings(
         limit=limit,
         cursor=cursor,
     )
-    return service_json.finding_page(SERVING.findings.listed(query))
+    return service_json.finding_page(SERVING.findings.store.list(query))
 
 
 @route(API.get, "/findings/<id>", "The finding with its evidence and its ledger", 404)

@@ -8,8 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
+from slackwater.app.audit.publish import changes_json
 from slackwater.app.policy.stored import Policies
 from slackwater.app.slack.notify import Notifier
 from slackwater.engine.registry import registry
@@ -289,12 +288,11 @@ class World:
         )
         self.audits.records[id_] = record
         if record.state not in {"failed", "running"} or entries:
-            findings = [found(one.evidence) for one in entries if one.now != "resolved"]
+            findings: Any = [found(one.evidence) for one in entries if one.now != "resolved"]
             totals = {"by_kind": {"waste": waste} if waste else {}, "unknown": 0}
             document = {"scan": {"targets": [], "gaps": list(gaps)}, "findings": [], "unknown": [], "totals": totals}
             self.bucket.write(object_keys.head(id_), json.dumps(document))
-            self.bucket.write(object_keys.changed_findings(id_), json.dumps(findings))
-            self.bucket.write(object_keys.news(id_), TypeAdapter(list[LedgerEntry]).dump_json(list(entries)).decode())
+            self.bucket.write(object_keys.changes(id_), "".join(changes_json(entries, findings)))
         return record
 
     def __post_init__(self) -> None:

@@ -20,7 +20,7 @@ from slackwater.views.api.to_json import finding_record
 from slackwater.views.scan.document import ScanDocument, SomeTotals
 from slackwater.views.slack.blocks import message_of, small
 from slackwater.views.slack.digest import digest
-from slackwater.views.slack.news import FindingNews, News
+from slackwater.views.slack.news import FindingChange, News
 
 SLACK: Final = SlackSection(channel="C0STORAGE", deciders=["U0OPERATOR"])
 
@@ -53,14 +53,7 @@ def _news(doc: ScanDocument, audit: AuditRecord, now: datetime) -> News:
     waste = doc["totals"]["by_kind"].get("waste", nothing)
     return News(
         audit=audit,
-        new=tuple(
-            FindingNews(
-                entry=entry,
-                found=found[entry.evidence.id],
-                may_approve=approval_blocker(entry.evidence, cleanup) is None,
-            )
-            for entry in entries
-        ),
+        new=tuple(FindingChange(kind="new", entry=entry, found=found[entry.evidence.id]) for entry in entries),
         changed=(),
         gone=(),
         others=0,
@@ -71,6 +64,9 @@ def _news(doc: ScanDocument, audit: AuditRecord, now: datetime) -> News:
         top=SLACK.top_findings,
         buttons=True,
         may_decide=bool(SLACK.deciders),
+        approvable=frozenset(
+            entry.evidence.id for entry in entries if approval_blocker(entry.evidence, cleanup) is None
+        ),
         grace_days=cleanup.grace_days,
     )
 

@@ -1135,17 +1135,17 @@ def test_a_route_that_was_left_open_answers_nobody(api, authorizer) -> None:
 
 
 class Broken:
-    """Use cases that always fail."""
+    """Use cases that always fail, and so do their stores."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
 
     def __getattr__(self, name: str):
-        def fail(*_, **__):
-            # The same error is raised repeatedly, and its traceback would grow each time.
-            raise self._error.with_traceback(None)
+        return self
 
-        return fail
+    def __call__(self, *_, **__):
+        # The same error is raised repeatedly, and its traceback would grow each time.
+        raise self._error.with_traceback(None)
 
 
 def refused(code: str, status: int) -> ClientError:

@@ -183,9 +183,10 @@ def test_an_audit_runs_through_its_functions(deployed, capsys) -> None:
         "MonthlySavingsUsd": float(whole["totals"]["monthly_savings_usd"]),
         "AuditCostUsd": float(whole["scan"]["usage"]["estimated_usd"]),
     }  # fmt: skip
-    news = deployed.document(object_keys.news(AUDIT))
-    assert sorted(entry["evidence"]["id"] for entry in news) == sorted(finding["id"] for finding in whole["findings"])
-    assert {entry["happening"] for entry in news} == {"opened"}
+    changes = deployed.document(object_keys.changes(AUDIT))
+    assert {change["kind"] for change in changes} == {"new"}
+    assert [change["entry"]["evidence"]["id"] for change in changes] == [finding["id"] for finding in whole["findings"]]
+    assert [change["found"] for change in changes] == whole["findings"]
     report, kind = deployed.stored(object_keys.report(AUDIT))
     assert kind == "text/html; charset=utf-8"
     assert report.lower().startswith("<!doctype html>")

@@ -112,7 +112,7 @@ def list_(
     if region is not None:
         check_named_regions(there.session, [region])
     findings = _findings(there)
-    found = first_items(limit, lambda size, cursor: findings.listed(replace(query, limit=size, cursor=cursor)))
+    found = first_items(limit, lambda size, cursor: findings.store.list(replace(query, limit=size, cursor=cursor)))
     shown, more = [service_json.tracked_finding(finding) for finding in found.items], found.cursor is not None
     if format is Output.JSON:
         write(dump({"findings": shown, "more": more}))

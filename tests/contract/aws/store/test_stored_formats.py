@@ -16,9 +16,9 @@ from moto import mock_aws
 from pydantic import TypeAdapter
 
 from slackwater.app.audit import plan as audit_plan
-from slackwater.app.audit import publish as audit_publish
 from slackwater.app.audit import target_documents
 from slackwater.app.audit.target_documents import stored_target
+from slackwater.app.slack.notify import _previous_changes
 from slackwater.aws.store import cleanup_lists, outbox, table
 from slackwater.aws.store.audits import DynamoAudits
 from slackwater.aws.store.cleanups import DynamoCleanups
@@ -100,9 +100,10 @@ def test_the_objects_of_the_previous_version_are_read(documents: S3Documents, s3
     assert (seen.kept, seen.whole) == (True, True)
     error, _ = documents.read(object_keys.target_error(audit_id, "123456789012", "us-east-1")) or ("", "")
     assert target_documents.ERROR.validate_json(error)
-    news, _ = documents.read(object_keys.news(audit_id)) or ("", "")
-    assert {entry.happening for entry in audit_publish.NEWS.validate_json(news)} == {"opened"}
-    for key in (object_keys.known(audit_id), object_keys.changed_findings(audit_id), object_keys.targets(audit_id)):
+    changes = _previous_changes(documents, audit_id)
+    assert {change.kind for change in changes} == {"new"}
+    assert all(change.found["id"] == change.entry.evidence.id for change in changes)
+    for key in (object_keys.known(audit_id), object_keys.targets(audit_id)):
         assert json.loads((documents.read(key) or ("", ""))[0])
     head, _ = documents.read(object_keys.head(audit_id)) or ("", "")
     assert json.loads(head)["schema"] == "slackwater.scan/1"

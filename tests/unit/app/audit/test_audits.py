@@ -697,8 +697,8 @@ def test_of_very_many_new_findings_the_worst_have_their_evidence_and_all_have_th
     service.fleet = {TOKYO: THREE}
     service.run("a1")
 
-    stored = json.loads(service.bucket.texts[object_keys.changed_findings("a1")][-1])
-    assert [(bool(one["evidence"]), bool(one["recommendations"])) for one in stored] == [
+    stored = json.loads(service.bucket.texts[object_keys.changes("a1")][-1])
+    assert [(bool(one["found"]["evidence"]), bool(one["found"]["recommendations"])) for one in stored] == [
         (True, True),
         (True, True),
         (False, True),
@@ -1057,13 +1057,13 @@ def before(service: Service) -> None:
 
 def state(service: Service, audit_id: str):
     record = service.records.kept[audit_id]
-    news = service.bucket.texts[object_keys.news(audit_id)][-1]
+    changes = service.bucket.texts[object_keys.changes(audit_id)][-1]
     return (
         service.findings.kept,
         service.findings.ledgers,
         record.state,
         record.outcome,
-        news,
+        changes,
         service.document(audit_id),
     )
 
@@ -1077,13 +1077,16 @@ def undisturbed():
 
 
 def test_what_the_undisturbed_audit_comes_to(undisturbed) -> None:
-    findings, _, ended, outcome, news, _ = undisturbed
-    assert [(entry["evidence"]["id"], entry["revision"], entry["happening"]) for entry in json.loads(news)] == [
-        ("f-vol-2", 2, "changed"),
-        ("f-vol-3", 2, "resolved"),
-        ("f-vol-4", 2, "resolved"),
-        ("f-vol-6", 1, "opened"),
-        ("f-vol-7", 1, "opened"),
+    findings, _, ended, outcome, changes, _ = undisturbed
+    assert [
+        (one["entry"]["evidence"]["id"], one["entry"]["revision"], one["kind"], one["found"] and one["found"]["id"])
+        for one in json.loads(changes)
+    ] == [
+        ("f-vol-2", 2, "changed", "f-vol-2"),
+        ("f-vol-6", 1, "new", "f-vol-6"),
+        ("f-vol-7", 1, "new", "f-vol-7"),
+        ("f-vol-3", 2, "gone", None),
+        ("f-vol-4", 2, "gone", None),
     ]
     assert (ended, outcome.opened, outcome.changed, outcome.resolved) == ("complete", 2, 1, 2)
     assert {id_ for id_, one in findings.items() if one.status == "resolved"} == {"f-vol-3", "f-vol-4"}
@@ -1102,14 +1105,14 @@ def test_a_publish_that_dies_after_any_write_and_runs_again_comes_to_the_same(se
     service.findings.patience = None
     service.publisher.publish("a2")
 
-    kept, ledgers, ended, outcome, news, document = state(service, "a2")
-    assert (kept, ledgers, ended, outcome, news) == undisturbed[:5]
+    kept, ledgers, ended, outcome, changes, document = state(service, "a2")
+    assert (kept, ledgers, ended, outcome, changes) == undisturbed[:5]
     assert document["findings"] == undisturbed[5]["findings"]
     assert all([entry.revision for entry in ledger] == [*range(1, len(ledger) + 1)] for ledger in ledgers.values())
 
 
 @pytest.mark.parametrize(
-    "key", [key("a2") for key in (object_keys.scan, object_keys.known, object_keys.news, object_keys.report)]
+    "key", [key("a2") for key in (object_keys.scan, object_keys.known, object_keys.changes, object_keys.report)]
 )
 def test_a_publish_that_dies_at_a_document_and_runs_again_comes_to_the_same(
     service, undisturbed, key, monkeypatch
@@ -1131,14 +1134,14 @@ def test_a_publish_that_dies_at_a_document_and_runs_again_comes_to_the_same(
     assert state(service, "a2")[:5] == undisturbed[:5]
 
 
-def test_an_audit_ends_with_its_news_already_there(service) -> None:
+def test_an_audit_ends_with_its_changes_already_there(service) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
     service.scanned("a1")
     service.records.end = None
     with pytest.raises(TypeError):
         service.publisher.publish("a1")
 
-    assert [entry["happening"] for entry in json.loads(service.bucket.texts[object_keys.news("a1")][0])] == ["opened"]
+    assert [one["kind"] for one in json.loads(service.bucket.texts[object_keys.changes("a1")][0])] == ["new"]
 
 
 class OutOfMemory(BaseException):
@@ -1163,7 +1166,7 @@ def test_a_publish_that_is_killed_at_its_report_fails_nothing_and_the_next_try_m
     assert service.publisher.publish("a1") == ended
     assert service.publisher.publish("a1") == ended
     assert service.bucket.texts[object_keys.report("a1")] == ["<p>1 findings"]
-    assert len(service.bucket.texts[object_keys.news("a1")]) == 1
+    assert len(service.bucket.texts[object_keys.changes("a1")]) == 1
 
 
 def test_an_audit_that_failed_before_there_was_anything_to_see_has_no_report_however_often_it_is_asked_for(
@@ -1177,7 +1180,7 @@ def test_an_audit_that_failed_before_there_was_anything_to_see_has_no_report_how
 
 
 @pytest.mark.parametrize("writes", range(1, 6))
-def test_what_a_failed_audit_had_merged_is_its_news(service, writes) -> None:
+def test_what_a_failed_audit_had_merged_are_its_changes(service, writes) -> None:
     before(service)
     service.scanned("a2")
     service.findings.patience = writes
@@ -1187,14 +1190,14 @@ def test_what_a_failed_audit_had_merged_is_its_news(service, writes) -> None:
     assert service.publisher.fail("a2", ANYBODY, {"Error": "Sandbox.Timedout"}).state == "failed"
 
     ledgers = [entry for ledger in service.findings.ledgers.values() for entry in ledger if entry.audit_id == "a2"]
-    news = json.loads(service.bucket.texts[object_keys.news("a2")][0])
-    assert sorted((one["evidence"]["id"], one["revision"]) for one in news) == sorted(
-        (entry.evidence.id, entry.revision) for entry in ledgers
-    )
+    changes = json.loads(service.bucket.texts[object_keys.changes("a2")][0])
+    assert sorted(
+        (one["entry"]["evidence"]["id"], one["entry"]["revision"], one["found"]) for one in changes
+    ) == sorted((entry.evidence.id, entry.revision, None) for entry in ledgers)
     assert ledgers or writes == 1  # the first write may be of an unchanged finding
 
 
-def test_a_failed_audit_keeps_the_news_it_stored_and_has_none_if_it_merged_nothing(service) -> None:
+def test_a_failed_audit_keeps_the_changes_it_stored_and_has_none_if_it_merged_nothing(service) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
     service.scanned("a1")
     service.records.end = None
@@ -1206,9 +1209,9 @@ def test_a_failed_audit_keeps_the_news_it_stored_and_has_none_if_it_merged_nothi
     service.scanned("a2")
     service.publisher.fail("a2", ANYBODY, {"Error": "Sandbox.Timedout"})
 
-    (news,) = service.bucket.texts[object_keys.news("a1")]
-    assert len(json.loads(news)) == 1
-    assert object_keys.news("a2") not in service.bucket.texts
+    (changes,) = service.bucket.texts[object_keys.changes("a1")]
+    assert len(json.loads(changes)) == 1
+    assert object_keys.changes("a2") not in service.bucket.texts
     assert {one.state for one in service.records.kept.values()} == {"failed"}
 
 

@@ -20,7 +20,6 @@ from slackwater.app.findings.findings import (
     NotFoundError,
 )
 from slackwater.model.cleanup import ActorNote
-from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.policy import CleanupSection
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.tracking import (
@@ -74,9 +73,6 @@ class Store:
 
     def ledger(self, id: str) -> Iterator[LedgerEntry]:
         return iter(self.entries)
-
-    def list(self, query: FindingQuery) -> Page[TrackedFinding]:
-        return Page(items=(OPEN,), cursor=query.cursor)
 
     def unresolved(self, account: str, region: str) -> Iterable[TrackedFinding]:
         raise NotImplementedError
@@ -480,9 +476,3 @@ def test_an_unknown_finding_is_not_found() -> None:
         shown({}, None)
     with pytest.raises(NotFoundError, match="f-1"):
         decide(Store(None), "dismiss")
-
-
-def test_a_list_is_the_stores() -> None:
-    assert Findings(store=Store(), documents=Bucket()).listed(FindingQuery(cursor="x")) == Page(
-        items=(OPEN,), cursor="x"
-    )

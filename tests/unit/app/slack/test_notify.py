@@ -8,19 +8,22 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
-from slackwater.app.audit.publish import NoAuditError
+from slackwater.app.audit.publish import NoAuditError, changes_json
 from slackwater.app.slack.delivery import Delivery, Notified
 from slackwater.app.slack.notify import NoNewsError, fail_posts_without_slack
 from slackwater.app.telemetry import of_posts
 from slackwater.model import object_keys
 from slackwater.model.policy_version import DEFAULTS, PolicyVersion
 from slackwater.model.posts import Message, Post, Sent
+from slackwater.model.tracking import LedgerEntry
 from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
 from slackwater.views.slack.blocks import ROOM, weight
-from support.slack_world import ACCOUNT, NOW, MemoryOutbox, World, entry, sighting
+from support.slack_world import ACCOUNT, NOW, MemoryOutbox, World, entry, found, sighting
 
 POLICY = """
 [slack]
@@ -111,13 +114,42 @@ def test_what_the_whole_audit_comes_to_is_the_waste_of_its_scan_document(world) 
     )
 
 
-def test_an_audit_that_failed_before_it_stored_its_news_is_still_posted(world) -> None:
-    world.audit("a", entry(sighting("f-1")), state="failed", error="Sandbox.Timedout", outcome=None)
-    del world.bucket.texts[object_keys.changed_findings("a")]
+def test_changes_of_an_audit_that_failed_are_posted_without_their_findings(world) -> None:
+    entries = [entry(sighting("f-1"))]
+    world.audit("a", *entries, state="failed", error="Sandbox.Timedout", outcome=None)
+    world.bucket.write(object_keys.changes("a"), "".join(changes_json(entries)))
     notify(world)
 
     assert "failed" in texts(world)[0]
     assert "1 new finding" in texts(world)[0]
+
+
+@pytest.mark.parametrize("stores", ["both", "ledger entries"])
+def test_an_audit_that_the_previous_version_ended_is_posted_alike(world, stores) -> None:
+    entries = [
+        entry(sighting("f-1")),
+        entry(sighting("f-2"), "changed", revision=2),
+        entry(sighting("f-3"), "resolved", was="dismissed", revision=2),
+        entry(sighting("f-4", usd="900")),
+        entry(sighting("f-5"), "resolved", revision=2),
+    ]
+    findings: Any = [found(one.evidence) for one in entries if one.now == "open"] if stores == "both" else []
+    world.audit("a", *entries)
+    world.bucket.write(object_keys.changes("a"), "".join(changes_json(entries, findings)))
+    notify(world)
+    posted = dict(world.outbox.posts)
+
+    world.outbox.posts.clear()
+    ledger_key, findings_key = object_keys.previous_changes("a")
+    world.bucket.write(object_keys.changes("a"), None)
+    world.bucket.write(ledger_key, TypeAdapter(list[LedgerEntry]).dump_json(entries).decode())
+    world.bucket.write(findings_key, json.dumps(findings) if findings else None)
+    notify(world)
+
+    assert ("Idle for" in json.dumps(post(world, "a.0.1").message.blocks)) == bool(findings)
+    assert {id_: one.message for id_, one in world.outbox.posts.items()} == {
+        id_: one.message for id_, one in posted.items()
+    }
 
 
 def test_a_repeated_notification_posts_nothing_more(world) -> None:
@@ -135,7 +167,7 @@ def test_what_was_recorded_is_what_is_sent_whatever_would_be_composed_now(world)
     world.channel.answers = [ChannelBusyError(30)]
     world.audit("a", entry(sighting("f-1")))
     notify(world)
-    world.bucket.write(object_keys.news("a"), "[]")
+    world.bucket.write(object_keys.changes("a"), "[]")
     world.clock.sleep(30)
     notify(world)
 
@@ -448,10 +480,11 @@ def test_an_audit_that_is_not_there_or_has_not_ended_or_left_no_news_is_an_error
     world.audit("running", state="running")
     with pytest.raises(NoNewsError, match="running"):
         notify(world, "running")
-    world.audit("a", entry(sighting("f-1")))
-    del world.bucket.texts[object_keys.news("a")]
-    with pytest.raises(NoNewsError, match="news"):
-        notify(world)
+    for key in (object_keys.changes("a"), object_keys.head("a")):
+        world.audit("a", entry(sighting("f-1")))
+        del world.bucket.texts[key]
+        with pytest.raises(NoNewsError, match="changes"):
+            notify(world)
     assert world.outbox.posts == {}
 
 

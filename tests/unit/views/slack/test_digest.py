@@ -77,13 +77,13 @@ def test_a_title_is_never_longer_than_slack_takes() -> None:
 def test_a_resource_counts_once_in_the_headline() -> None:
     one = invented.finding_record(0)
     other = replace(one, id="twin", detector="ebs-outdated-type", monthly_savings_usd=Decimal("10.00"))
-    first, *_ = digest(invented.news(0, new=(invented.finding_news(one), invented.finding_news(other))), POST)
+    first, *_ = digest(invented.news(0, new=(invented.change(one), invented.change(other))), POST)
 
     assert first.blocks[0]["text"]["text"] == "2 new findings: $54.00 a month can be saved"
 
 
 def test_a_headline_counts_the_best_way_out_as_the_scan_document_does() -> None:
-    one, unpriced, costs = (invented.finding_news(invented.finding_record(n)) for n in (0, 4, 8))
+    one, unpriced, costs = (invented.change(invented.finding_record(n)) for n in (0, 4, 8))
     one.found["recommendations"][1]["monthly_savings_usd"] = "55.00"
     for way in unpriced.found["recommendations"]:
         way["monthly_savings_usd"] = None
@@ -96,7 +96,7 @@ def test_a_headline_counts_the_best_way_out_as_the_scan_document_does() -> None:
 
 
 def test_a_headline_is_of_what_is_new_and_not_of_what_changed_too() -> None:
-    changed = (invented.finding_news(invented.finding_record(4), "it has changed"),)
+    changed = (invented.change(invented.finding_record(4), "it has changed"),)
     first, *_ = digest(invented.news(1, changed=changed), POST)
 
     assert first.blocks[0]["text"]["text"] == "1 new finding: $54.00 a month can be saved"
@@ -105,7 +105,7 @@ def test_a_headline_is_of_what_is_new_and_not_of_what_changed_too() -> None:
 @pytest.mark.parametrize(("usd", "says"), [("-3.00", "no saving"), (None, "saving unknown")])
 def test_a_headline_of_waste_that_saves_nothing_says_so(usd: str | None, says: str) -> None:
     seen = replace(invented.finding_record(0), monthly_savings_usd=usd and Decimal(usd))
-    shown = replace(invented.finding_news(seen), found=None)
+    shown = replace(invented.change(seen), found=None)
 
     assert digest(invented.news(0, new=(shown,)), POST)[0].blocks[0]["text"]["text"] == f"1 new finding: {says}"
 
@@ -129,7 +129,7 @@ def test_a_negative_saving_is_shown_as_a_cost() -> None:
 
 def test_a_performance_issue_has_no_savings() -> None:
     waste, slow = invented.finding_record(0), replace(invented.finding_record(2), monthly_savings_usd=Decimal("9.00"))
-    first, *_ = digest(invented.news(0, new=tuple(map(invented.finding_news, (waste, slow)))), POST)
+    first, *_ = digest(invented.news(0, new=tuple(map(invented.change, (waste, slow)))), POST)
 
     assert first.blocks[0]["text"]["text"] == "2 new findings: $54.00 a month can be saved, 1 performance issue"
 
@@ -175,7 +175,7 @@ def test_the_account_is_named_once_if_it_is_the_only_one() -> None:
 
     one, other = invented.finding_record(0), invented.finding_record(4)
     other = replace(other, resource=replace(other.resource, account="210987654321"))
-    text = whole(digest(invented.news(0, new=tuple(map(invented.finding_news, (one, other))), top=1), POST))
+    text = whole(digest(invented.news(0, new=tuple(map(invented.change, (one, other))), top=1), POST))
     assert "in 4 regions: " in text
     assert "eu-west-1, account 123456789012 · " in text
     assert "eu-west-1/210987654321" in text
@@ -184,7 +184,7 @@ def test_the_account_is_named_once_if_it_is_the_only_one() -> None:
 @pytest.mark.parametrize("owner", ["video", None, ""])
 def test_the_fix_of_a_finding_without_an_owner_is_to_find_the_owner(owner: str | None) -> None:
     seen = replace(invented.finding_record(0), owner=owner)
-    text = whole(digest(invented.news(0, new=(invented.finding_news(seen),)), POST))
+    text = whole(digest(invented.news(0, new=(invented.change(seen),)), POST))
 
     assert ("Fix: Ask the owner; back it up" in text) == ("1. Ask the owner; back it up" in text) == bool(owner)
     assert (
@@ -195,7 +195,7 @@ def test_the_fix_of_a_finding_without_an_owner_is_to_find_the_owner(owner: str |
 
 
 def test_an_owner_to_find_is_asked_about_more_than_the_resource() -> None:
-    one = invented.finding_news(replace(invented.finding_record(0), owner=None))
+    one = invented.change(replace(invented.finding_record(0), owner=None))
     one.found["recommendations"][0]["summary"] = "Ask the owner, also about replications. Delete it."
 
     text = whole(digest(invented.news(0, new=(one,)), POST))
@@ -243,8 +243,8 @@ def test_the_confirmation_names_resource_saving_backup_and_way_back(
         seen.resource, type=type_, name=name, id="fsvol-0123456789abcdef0" if name != "scratch" else seen.resource.id
     )
     seen = replace(seen, resource=resource, monthly_savings_usd=Decimal("1234567.89"))
-    new = (replace(invented.finding_news(seen), may_approve=True),)
-    first, *_ = digest(invented.news(0, new=new, grace_days=grace_days), POST)
+    new, approvable = (invented.change(seen),), frozenset({seen.id})
+    first, *_ = digest(invented.news(0, new=new, approvable=approvable, grace_days=grace_days), POST)
 
     confirm = actions(first)[0]["elements"][-1]["confirm"]
     asked = confirm["text"]["text"]
@@ -283,8 +283,8 @@ def test_the_confirmation_of_a_change_says_to_what_and_that_it_can_be_put_back(s
     seen = invented.finding_record(0)
     resource = replace(seen.resource, name="n" * 300, id="fsvol-0123456789abcdef0")
     seen = replace(seen, deletes=False, setting=setting, resource=resource, monthly_savings_usd=Decimal("1234567.89"))
-    new = (replace(invented.finding_news(seen), may_approve=True),)
-    first, *_ = digest(invented.news(0, new=new, grace_days=grace_days), POST)
+    new, approvable = (invented.change(seen),), frozenset({seen.id})
+    first, *_ = digest(invented.news(0, new=new, approvable=approvable, grace_days=grace_days), POST)
     confirm = actions(first)[0]["elements"][-1]["confirm"]
 
     does = "may be" if grace_days is None else "is then"
@@ -297,14 +297,14 @@ def test_the_confirmation_of_a_change_says_to_what_and_that_it_can_be_put_back(s
 
 def test_a_resource_type_without_a_restore_cannot_be_approved() -> None:
     seen = invented.finding_record(2)
-    first, *_ = digest(invented.news(0, new=(replace(invented.finding_news(seen), may_approve=True),)), POST)
+    first, *_ = digest(invented.news(0, new=(invented.change(seen),), approvable=frozenset({seen.id})), POST)
 
     assert seen.resource.type not in WAYS_BACK
     assert [one["action_id"] for one in actions(first)[0]["elements"]] == ["details", "snooze", "dismiss"]
 
 
 def test_an_option_that_cannot_be_undone_is_labelled() -> None:
-    one = invented.finding_news(invented.finding_record(0))
+    one = invented.change(invented.finding_record(0))
     one.found["recommendations"][0]["reversible"] = False
 
     assert "(saves $54.00 a month; cannot be undone)" in digest(invented.news(0, new=(one,)), POST)[1].text
@@ -316,9 +316,7 @@ def test_the_weight_of_blocks_counts_what_holds_the_text_and_leaves_slack_room()
 
 
 def test_where_nobody_may_decide_there_are_details_alone() -> None:
-    first, *_ = digest(
-        invented.news(2, may_decide=False, new=(invented.finding_news(invented.finding_record(1)),)), POST
-    )
+    first, *_ = digest(invented.news(2, may_decide=False, new=(invented.change(invented.finding_record(1)),)), POST)
 
     assert [[one["action_id"] for one in block["elements"]] for block in actions(first)] == [["details"], ["report"]]
 
@@ -453,7 +451,7 @@ def test_a_complete_scan_has_no_note_about_gaps() -> None:
 
 
 def test_changed_findings_follow_the_new_ones_and_say_why() -> None:
-    changed = (invented.finding_news(invented.finding_record(40), "the snooze ended 2026-11-15 09:00 UTC"),)
+    changed = (invented.change(invented.finding_record(40), "the snooze ended 2026-11-15 09:00 UTC"),)
     first, *_ = digest(invented.news(1, changed=changed), POST)
 
     assert "· 1 finding changed ·" in first.text
@@ -461,9 +459,7 @@ def test_changed_findings_follow_the_new_ones_and_say_why() -> None:
 
 
 def test_a_digest_of_changes_alone_says_so() -> None:
-    first, *_ = digest(
-        invented.news(0, changed=(invented.finding_news(invented.finding_record(0), "it has changed"),)), POST
-    )
+    first, *_ = digest(invented.news(0, changed=(invented.change(invented.finding_record(0), "it has changed"),)), POST)
 
     assert first.blocks[0]["text"]["text"] == "1 finding changed: $54.00 a month can be saved"
 
@@ -491,7 +487,7 @@ def test_the_thread_has_evidence_commands_and_caveats() -> None:
 
 @pytest.mark.parametrize("command", ["aws x --tag '<!channel>'", "aws x \u202e--rm", "aws x " + "y" * 600])
 def test_a_command_is_shown_as_it_is_or_not_at_all(command: str) -> None:
-    one = invented.finding_news(invented.finding_record(0))
+    one = invented.change(invented.finding_record(0))
     one.found["recommendations"][0]["command"] = command
     _, details = digest(invented.news(0, new=(one,)), POST)
 
@@ -500,7 +496,7 @@ def test_a_command_is_shown_as_it_is_or_not_at_all(command: str) -> None:
 
 
 def test_a_finding_without_evidence_in_the_scan_is_still_shown() -> None:
-    one = replace(invented.finding_news(invented.finding_record(0)), found=None)
+    one = replace(invented.change(invented.finding_record(0)), found=None)
 
     assert "Its evidence has expired." in digest(invented.news(0, new=(one,)), POST)[1].text
 
@@ -536,7 +532,7 @@ def long(n: int, characters: int):
     """Return a finding whose texts all have this length."""
     seen = invented.finding_record(4 * n)
     words = "w" * characters
-    one = invented.finding_news(replace(seen, owner=words, summary=words, resource=replace(seen.resource, name=words)))
+    one = invented.change(replace(seen, owner=words, summary=words, resource=replace(seen.resource, name=words)))
     advice = {**one.found["recommendations"][0], "summary": words, "risk": words, "command": words[:600]}
     fact = {"label": words, "value": words, "unit": "words"}
     found = {**one.found, "recommendations": [advice] * 5, "caveats": [words] * 9, "evidence": [fact] * 20}
@@ -615,8 +611,7 @@ def changes(draw):
     found["evidence"].append({"label": words, "value": words, "unit": "words"})
     found["caveats"].append(words)
     found["recommendations"][0] |= {"summary": words, "risk": words, "command": words}
-    approvable = entry.evidence.detector == "ebs-unattached"
-    return replace(invented.finding_news(entry.evidence), entry=entry, found=found, may_approve=approvable)
+    return replace(invented.change(entry.evidence), entry=entry, found=found)
 
 
 def by_id(changes):
@@ -662,7 +657,7 @@ def test_whatever_the_error_slack_takes_it(error: str | None, limits) -> None:
 
 def owned(count_: int, owners: int) -> tuple:
     seen = (replace(invented.finding_record(n), owner=f"team-{n % owners}") for n in range(count_))
-    return tuple(map(invented.finding_news, seen))
+    return tuple(map(invented.change, seen))
 
 
 def mentioned(messages) -> list[str]:
@@ -682,9 +677,9 @@ def test_a_digest_lists_each_owner_once_with_the_findings_below() -> None:
 
 
 def test_the_money_of_an_owner_is_of_its_waste_as_in_the_headline() -> None:
-    one, other = (invented.finding_news(replace(invented.finding_record(n), owner="video")) for n in (0, 4))
+    one, other = (invented.change(replace(invented.finding_record(n), owner="video")) for n in (0, 4))
     one.found["recommendations"][1]["monthly_savings_usd"] = "55.00"
-    slow = invented.finding_news(replace(invented.finding_record(2), owner="video", monthly_savings_usd=Decimal(9)))
+    slow = invented.change(replace(invented.finding_record(2), owner="video", monthly_savings_usd=Decimal(9)))
     listed = [ListedFinding(each.entry.evidence, "", "", each.found) for each in (one, other, slow)]
 
     assert [*by_owner(listed)][1][0].splitlines()[1] == "video: 3 findings, $109.00 a month"
@@ -700,7 +695,7 @@ def test_a_place_that_all_share_is_shown_once() -> None:
 
 def test_one_place_is_for_the_gravest_performance_issue() -> None:
     seen = [*(invented.finding_record(4 * n) for n in range(8)), invented.finding_record(2)]
-    news = invented.news(0, new=tuple(map(invented.finding_news, seen)))
+    news = invented.news(0, new=tuple(map(invented.change, seen)))
 
     assert [i for i, one in enumerate(actions(digest(news, POST)[0])[:5]) if seen[8].id in one["block_id"]] == [4]
     assert seen[8].id not in json.dumps(as_json(digest(replace(news, top=1), POST)[0]))
@@ -712,7 +707,7 @@ def test_the_performance_issue_among_waste_has_a_label_and_no_other_finding_has(
         *(invented.finding_record(4 * n) for n in range(8)),
         *(invented.finding_record(2 + 4 * n) for n in range(issues)),
     ]
-    first, *thread = digest(invented.news(0, new=tuple(map(invented.finding_news, seen))), POST)
+    first, *thread = digest(invented.news(0, new=tuple(map(invented.change, seen))), POST)
 
     assert f"🔴 {label}: ingest-02 (" in first.text
     assert whole([first]).count("issue: ") == 1
@@ -720,7 +715,7 @@ def test_the_performance_issue_among_waste_has_a_label_and_no_other_finding_has(
 
 
 def test_performance_issues_alone_need_no_label() -> None:
-    slow = tuple(invented.finding_news(invented.finding_record(2 + 4 * n)) for n in range(3))
+    slow = tuple(invented.change(invented.finding_record(2 + 4 * n)) for n in range(3))
 
     assert "issue: " not in whole(digest(invented.news(0, new=slow), POST))
 
@@ -773,7 +768,7 @@ def test_of_a_thousand_findings_and_a_hundred_owners_no_mention_is_wrong(data, l
     people = data.draw(st.dictionaries(owners, st.sampled_from([f"U{n:03}" for n in range(60)])))
     random = data.draw(st.randoms(use_true_random=False))
     new = tuple(
-        invented.finding_news(
+        invented.change(
             replace(invented.finding_record(n), owner=random.choice([f"team-{n % 100}", f"TEAM-{n % 100}", None]))
         )
         for n in range(1_000)

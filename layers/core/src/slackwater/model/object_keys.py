@@ -54,14 +54,14 @@ def known(audit_id: str) -> str:
     return f"{AUDITS}{audit_id}/known.json"
 
 
-def news(audit_id: str) -> str:
-    """Return the key of the ledger entries that an audit wrote. A failed audit may have none."""
-    return f"{AUDITS}{audit_id}/news.json"
+def changes(audit_id: str) -> str:
+    """Return the key of the findings that an audit found new, changed or resolved. A failed audit may have none."""
+    return f"{AUDITS}{audit_id}/changes.json"
 
 
-def changed_findings(audit_id: str) -> str:
-    """Return the key of the open findings that an audit changed or found new. A failed audit may have none."""
-    return f"{AUDITS}{audit_id}/told.json"
+def previous_changes(audit_id: str) -> tuple[str, str]:
+    """Return the keys of what older versions stored instead: ledger entries, and the findings that they are about."""
+    return f"{AUDITS}{audit_id}/news.json", f"{AUDITS}{audit_id}/told.json"
 
 
 def report(audit_id: str) -> str:

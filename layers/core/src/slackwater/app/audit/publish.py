@@ -6,11 +6,11 @@ into a temporary file, because those of an organization may not fit into memory.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import chain, takewhile
+from itertools import chain, groupby, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -41,10 +41,11 @@ from slackwater.ports.clock import Clock
 from slackwater.ports.store import AuditStore, CleanupStore, Documents, FindingStore
 from slackwater.views.api.to_json import joined, report
 from slackwater.views.scan import to_json as scan_json
-from slackwater.views.scan.document import AccountDocument, ScanDocument
+from slackwater.views.scan.document import AccountDocument, FindingDocument, ScanDocument
+from slackwater.views.slack.news import FindingChange
 from slackwater.views.text.words import is_held_back
 
-NEWS: Final = TypeAdapter(list[LedgerEntry])
+CHANGE: Final = TypeAdapter(FindingChange)
 
 AT_ONCE: Final = 16
 """Concurrent requests to the store: as many as a client has connections."""
@@ -96,9 +97,9 @@ class Publisher:
                 self.documents.write_file(object_keys.scan(audit_id), file)
                 self.documents.write(object_keys.head(audit_id), scan_json.dump(head))
                 entries = self._merge(plan, reports)
-                _write_changed_findings(scan_file, entries, file)
-                self.documents.write_file(object_keys.changed_findings(audit_id), file)
-            self.documents.write(object_keys.news(audit_id), NEWS.dump_json(entries).decode())
+                with file.open("w", encoding="utf-8") as out:
+                    out.writelines(changes_json(entries, scan_file.findings()))
+                self.documents.write_file(object_keys.changes(audit_id), file)
             # Store the result before making the report, which could need more memory or time than there is.
             ended = self._end(self._with_outcome(record, head, len(reports), entries))
             self._observe(plan, reports)
@@ -148,7 +149,7 @@ class Publisher:
     def fail(self, audit_id: str, request: AuditRequest, error: StepError) -> AuditRecord:
         """Record that an audit failed, even one that was never begun. An audit that has ended does not change.
 
-        The changes that it merged before it failed are stored as news.
+        The changes that it merged before it failed are stored.
         """
         now = self.clock()
         failed = AuditRecord(
@@ -166,7 +167,7 @@ class Publisher:
         record = self._record(audit_id)
         if record.state != "running":
             return record
-        self._news_if_missing(audit_id)
+        self._changes_if_missing(audit_id)
         return self._end(replace(record, state="failed", error=failed.error))
 
     def _record(self, audit_id: str) -> AuditRecord:
@@ -179,16 +180,16 @@ class Publisher:
         ended = replace(record, finished_at=self.clock())
         return ended if self.audits.end(ended) else self._record(record.id)
 
-    def _news_if_missing(self, audit_id: str) -> None:
-        """Store the ledger entries that an audit wrote before it failed. An error here is only logged, because the
+    def _changes_if_missing(self, audit_id: str) -> None:
+        """Store what an audit changed before it failed, as in the ledgers. An error here is only logged, because the
         failure must be recorded.
         """
         try:
             if stored := self.documents.read(object_keys.known(audit_id)):
-                news = NEWS.dump_json(self._in_ledgers(audit_id, json.loads(stored[0]))).decode()
-                self.documents.write_once(object_keys.news(audit_id), news)
+                changes = changes_json(self._in_ledgers(audit_id, json.loads(stored[0])))
+                self.documents.write_once(object_keys.changes(audit_id), "".join(changes))
         except Exception:  # noqa: BLE001 -- whatever the error, the audit's end must be recorded
-            LOGGER.exception("no news", audit_id=audit_id)
+            LOGGER.exception("no changes", audit_id=audit_id)
 
     def _report_if_missing(self, record: AuditRecord) -> None:
         """Create the report of an audit that has ended, if the first attempt was killed before it was stored."""
@@ -273,21 +274,34 @@ class Publisher:
         return sum(1 for _ in takewhile(lambda one: one.state != "complete", of_schedule))
 
 
-def _write_changed_findings(scan_file: ScanFile, entries: Iterable[LedgerEntry], file: Path) -> None:
-    """Write the open findings that have changed, as in the scans. Only the most severe have their evidence."""
-    ids, kept = {entry.evidence.id for entry in entries if entry.now == "open"}, 0
-    with file.open("w", encoding="utf-8") as out:
-        out.write("[")
-        for finding in scan_file.findings():
-            if finding["id"] in ids:
-                out.write(",\n" if kept else "\n")
-                kept += 1
-                out.write(
-                    json.dumps(
-                        finding if kept <= MOST_WITH_EVIDENCE else {**finding, "evidence": []}, ensure_ascii=False
-                    )
-                )
-        out.write("\n]\n")
+def changes_json(entries: Iterable[LedgerEntry], findings: Iterable[FindingDocument] = ()) -> Iterator[str]:
+    """Yield the changes as JSON, each with its finding of the scan. Only the most severe have their evidence."""
+    left = {change.entry.evidence.id: change for change in changes_of(entries)}
+    found = enumerate(finding for finding in findings if finding["id"] in left)
+    with_findings = (
+        replace(left.pop(one["id"]), found=one if n < MOST_WITH_EVIDENCE else {**one, "evidence": []})
+        for n, one in found
+    )
+    yield "["
+    for n, change in enumerate(chain(with_findings, left.values())):
+        yield f"{',' if n else ''}\n{CHANGE.dump_json(change).decode()}"
+    yield "\n]\n"
+
+
+def changes_of(entries: Iterable[LedgerEntry]) -> Iterator[FindingChange]:
+    """Yield one change for each finding. Leaves out findings that people have snoozed or dismissed.
+
+    The entries of a finding must follow each other, the oldest first.
+    """
+    for _, of_finding in groupby(entries, lambda entry: entry.evidence.id):
+        history = list(of_finding)
+        last, events = history[-1], {entry.happening for entry in history}
+        if last.now == "open" and events & {"opened", "reopened"}:
+            yield FindingChange(kind="new", entry=last)
+        elif last.now == "open" and "changed" in events:
+            yield FindingChange(kind="changed", entry=last)
+        elif last.now == "resolved" and last.was != "dismissed":
+            yield FindingChange(kind="gone", entry=last)
 
 
 def _sorted(entries: Iterable[Iterable[LedgerEntry]]) -> list[LedgerEntry]:

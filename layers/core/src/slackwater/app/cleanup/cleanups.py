@@ -204,7 +204,7 @@ class Cleanups:
 
     def _all(self, query: FindingQuery) -> Iterator[TrackedFinding]:
         while True:
-            page = self.findings.listed(query)
+            page = self.findings.store.list(query)
             yield from page.items
             if page.cursor is None:
                 return

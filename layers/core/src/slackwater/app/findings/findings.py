@@ -8,7 +8,6 @@ from typing import Final, Literal
 from slackwater.app.audit.target_documents import parts_of
 from slackwater.engine.cleanup import act_after, approval_blocker
 from slackwater.model.cleanup import ActorNote
-from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.policy import CleanupSection
 from slackwater.model.tracking import (
     LONGEST_SNOOZE,
@@ -90,14 +89,6 @@ class Findings:
 
     store: FindingStore
     documents: Documents
-
-    def listed(self, query: FindingQuery) -> Page[TrackedFinding]:
-        """Return a page of findings.
-
-        Raises:
-            BadCursorError: The cursor is not from this query.
-        """
-        return self.store.list(query)
 
     def shown(self, id: str) -> ShownFinding:
         """Return one finding, its ledger, and its evidence from the newest audit that saw it.

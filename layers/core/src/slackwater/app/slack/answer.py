@@ -367,13 +367,13 @@ class Answerer:
         audits = self.audits.listed(AUDITS).items
         last = next((one for one in audits if one.state != "running"), None)
         running = next((one for one in audits if one.state == "running"), None)
-        findings = self.findings.listed(FindingQuery(limit=MAX_PAGE))
+        findings = self.findings.store.list(FindingQuery(limit=MAX_PAGE))
         return answers.status(last, findings, running, self.audits.allowance())
 
     def _top(self, reply: str = str(TOP)) -> Message:
         if not re.fullmatch(r"[0-9]{1,3}", reply) or not 1 <= int(reply) <= answers.TOP:
             return answers.usage(f"“{reply}” is no number from 1 to {answers.TOP}.")
-        return answers.top(self.findings.listed(FindingQuery(limit=int(reply))))
+        return answers.top(self.findings.store.list(FindingQuery(limit=int(reply))))
 
     def _audit(self, asked: Command, where: list[str]) -> Message:
         policy = self.policy()

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
-from typing import Final, Literal
+from typing import Final
 
 from pydantic import TypeAdapter
 
-from slackwater.app.audit.publish import NoAuditError
+from slackwater.app.audit.publish import NoAuditError, changes_of
 from slackwater.app.policy.file import PolicyError, parse_policy
 from slackwater.app.policy.stored import Policies
 from slackwater.app.slack.delivery import Delivery, Notified
@@ -29,13 +29,13 @@ from slackwater.model.tracking import LedgerEntry
 from slackwater.ports.clock import Clock
 from slackwater.ports.slack import Channel, Outbox
 from slackwater.ports.store import AuditStore, Documents
-from slackwater.views.scan.document import FindingDocument, ScanDocument, SomeTotals, TrendPointDocument
+from slackwater.views.scan.document import ScanDocument, SomeTotals, TrendPointDocument
 from slackwater.views.scan.organization import Organization, organized
 from slackwater.views.slack.blocks import message_of
 from slackwater.views.slack.digest import digest, nothing
-from slackwater.views.slack.news import FindingNews, News
+from slackwater.views.slack.news import FindingChange, News
 
-LEDGER: Final = TypeAdapter(list[LedgerEntry])
+CHANGES: Final = TypeAdapter(list[FindingChange])
 
 VERSIONS: Final = 10
 """How many versions of the policy to try if the audit's own cannot be read."""
@@ -154,46 +154,39 @@ class Notifier:
         """Return the news for each channel. An audit that failed may have stored only a part, or none."""
         if record.state == "running":
             raise NoNewsError(f"audit {record.id} has not ended")
-        changes: list[_Change] = []
-        found: dict[str, FindingDocument] = {}
+        stored = self.documents.read(object_keys.changes(record.id))
+        # `validate_json` needs twice the memory, because it keeps its own tree of the whole text.
+        changes = (
+            CHANGES.validate_python(json.loads(stored[0])) if stored else _previous_changes(self.documents, record.id)
+        )
         gaps: tuple[Gap, ...] = ()
         unknown = 0
         waste: SomeTotals = {"findings": 0, "monthly_savings_usd": "0", "unpriced": 0}
         organization: Organization | None = None
         trend: tuple[TrendPointDocument, ...] = ()
-        if record.state != "failed" or self.documents.has(object_keys.news(record.id)):
-            document: ScanDocument = json.loads(self._read(object_keys.head(record.id)))
-            changes = _changes(LEDGER.validate_json(self._read(object_keys.news(record.id))))
-            # An audit that failed may have ended before it stored them.
-            stored = self.documents.read(object_keys.changed_findings(record.id))
-            found = {one["id"]: one for one in json.loads(stored[0])} if stored else {}
+        head = self.documents.read(object_keys.head(record.id))
+        if changes is not None and head is not None:
+            document: ScanDocument = json.loads(head[0])
             gaps = tuple(Gap(**gap) for gap in document["scan"]["gaps"])
             unknown = document["totals"].get("unknown", 0)
             waste = document["totals"]["by_kind"].get("waste", waste)
             organization, trend = organized(document), tuple(document["scan"].get("trend", ()))
-        of: dict[str | None, list[_Change]] = {channel: [] for channel in channels}
-        for change in changes:
-            routed = route(change.entry.evidence, policy.slack) if buttons else None
-            of[routed or channels[0]].append(change)
-
-        def some(channel: str | None, kind: Literal["new", "changed"]) -> tuple[FindingNews, ...]:
-            return tuple(
-                FindingNews(
-                    entry=change.entry,
-                    found=found.get(change.entry.evidence.id),
-                    may_approve=buttons and approval_blocker(change.entry.evidence, policy.cleanup) is None,
-                )
-                for change in of[channel]
-                if change.kind == kind
-            )
-
+        elif record.state != "failed":
+            raise NoNewsError(f"audit {record.id} did not store its changes")
+        of: dict[str | None, list[FindingChange]] = {channel: [] for channel in channels}
+        approvable = set[str]()
+        for change in sorted(changes or (), key=lambda change: rank(change.entry.evidence)):
+            seen = change.entry.evidence
+            of[(route(seen, policy.slack) if buttons else None) or channels[0]].append(change)
+            if approval_blocker(seen, policy.cleanup) is None:
+                approvable.add(seen.id)
         return [
             News(
                 audit=record,
-                new=some(channel, "new"),
-                changed=some(channel, "changed"),
+                new=tuple(change for change in of[channel] if change.kind == "new"),
+                changed=tuple(change for change in of[channel] if change.kind == "changed"),
                 gone=tuple(change.entry for change in of[channel] if change.kind == "gone"),
-                others=len(changes) - len(of[channel]),
+                others=sum(map(len, of.values())) - len(of[channel]),
                 gaps=gaps,
                 unknown=unknown,
                 waste_usd=Decimal(waste["monthly_savings_usd"]),
@@ -201,6 +194,7 @@ class Notifier:
                 top=policy.slack.top_findings,
                 buttons=buttons,
                 may_decide=buttons and bool(policy.slack.deciders),
+                approvable=frozenset(approvable),
                 grace_days=policy.cleanup.grace_days if self.cleans_up else None,
                 organization=organization,
                 trend=trend,
@@ -209,38 +203,19 @@ class Notifier:
             for channel in channels
         ]
 
-    def _read(self, key: str) -> str:
-        read = self.documents.read(key)
-        if read is None:
-            raise NoNewsError(f"there is nothing at {key}")
-        return read[0]
 
+def _previous_changes(documents: Documents, audit_id: str) -> list[FindingChange] | None:
+    """Return the changes of an audit that an older version ended; None if it stored none.
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """A change of a finding in an audit that is posted."""
-
-    kind: Literal["new", "changed", "gone"]
-    entry: LedgerEntry
-
-
-def _changes(entries: Sequence[LedgerEntry]) -> list[_Change]:
-    """Return one change for each finding, the most severe first. Leaves out findings that people have snoozed or
-    dismissed.
+    It can be removed one release after the one that adds `changes.json`: until then, a stack may update from a version
+    that stores two documents instead.
     """
-    by_id: dict[str, list[LedgerEntry]] = {}
-    for entry in sorted(entries, key=lambda entry: entry.revision):
-        by_id.setdefault(entry.evidence.id, []).append(entry)
-    changes = []
-    for history in by_id.values():
-        last, events = history[-1], {entry.happening for entry in history}
-        if last.now == "open" and events & {"opened", "reopened"}:
-            changes.append(_Change("new", last))
-        elif last.now == "open" and "changed" in events:
-            changes.append(_Change("changed", last))
-        elif last.now == "resolved" and last.was != "dismissed":
-            changes.append(_Change("gone", last))
-    return sorted(changes, key=lambda change: rank(change.entry.evidence))
+    stored, findings = map(documents.read, object_keys.previous_changes(audit_id))
+    if stored is None:
+        return None
+    entries = TypeAdapter(list[LedgerEntry]).validate_json(stored[0])
+    found = {one["id"]: one for one in json.loads(findings[0])} if findings else {}
+    return [replace(change, found=found.get(change.entry.evidence.id)) for change in changes_of(entries)]
 
 
 def fail_posts_without_slack(outbox: Outbox) -> int:

@@ -28,7 +28,7 @@ from slackwater.views.slack.blocks import (
     small,
     weight,
 )
-from slackwater.views.slack.news import FindingNews, News
+from slackwater.views.slack.news import FindingChange, News
 from slackwater.views.slack.text import SENTENCE, literal
 from slackwater.views.text.words import ceiling, count, disabled_regions, is_held_back
 
@@ -83,8 +83,8 @@ def nothing(news: News) -> Message:
 
 
 def _chosen(
-    news: News, changes: Sequence[FindingNews], post_id: str
-) -> tuple[Sequence[FindingNews], Sequence[FindingNews]]:
+    news: News, changes: Sequence[FindingChange], post_id: str
+) -> tuple[Sequence[FindingChange], Sequence[FindingChange]]:
     """Return the findings for the digest itself, and the others.
 
     The digest has as many as the policy sets, or fewer if they are long. The last place is for the most severe
@@ -99,20 +99,20 @@ def _chosen(
         most -= 1
 
 
-def _with_performance(changes: Sequence[FindingNews], most: int) -> Sequence[FindingNews]:
+def _with_performance(changes: Sequence[FindingChange], most: int) -> Sequence[FindingChange]:
     top, gravest = changes[:most], _gravest(changes)
     if most < MIXED or gravest is None or any(one is gravest for one in top):
         return top
     return (*changes[: most - 1], gravest)
 
 
-def _gravest(changes: Iterable[FindingNews]) -> FindingNews | None:
+def _gravest(changes: Iterable[FindingChange]) -> FindingChange | None:
     """Return the performance issue that ranks first. New findings come before changed ones, so it may not be first."""
     issues = (one for one in changes if one.entry.evidence.kind == "performance")
     return min(issues, key=lambda one: rank(one.entry.evidence), default=None)
 
 
-def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> Message:
+def _digest(news: News, top: Sequence[FindingChange], more: int, post_id: str) -> Message:
     head = [header(_headline(news)), small(_about(news)), *_mentions(news)]
     if not_seen := _unseen(news):
         head.append(paragraph(run("Could not read", "bold"), run(f": {not_seen}")))
@@ -127,18 +127,19 @@ def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> 
     return message_of(*head, *body, *foot, *report)
 
 
-def _finding(news: News, one: FindingNews, post_id: str) -> tuple[Block, ...]:
+def _finding(news: News, one: FindingChange, post_id: str) -> tuple[Block, ...]:
     sighting = one.entry.evidence
     shown = finding.shown(sighting, _aside(one.entry), _accounts(news), one.found, _label(news, one))
     if not news.buttons:
         return shown
+    may_approve = sighting.id in news.approvable
     return (
         *shown,
-        finding.choices(post_id, sighting, may_decide=news.may_decide, may_approve=one.may_approve, acts=_acts(news)),
+        finding.choices(post_id, sighting, may_decide=news.may_decide, may_approve=may_approve, acts=_acts(news)),
     )
 
 
-def _label(news: News, one: FindingNews) -> str:
+def _label(news: News, one: FindingChange) -> str:
     """Return why a performance issue has its place: it is the most severe one, whatever the waste beside it saves."""
     changes = (*news.new, *news.changed)
     issues = [other for other in changes if other.entry.evidence.kind == "performance"]
@@ -373,7 +374,7 @@ def _rest(news: News, more: int) -> str:
     return " ".join(parts)
 
 
-def _thread(news: News, top: Sequence[FindingNews], rest: Sequence[FindingNews]) -> list[Message]:
+def _thread(news: News, top: Sequence[FindingChange], rest: Sequence[FindingChange]) -> list[Message]:
     """Return the thread: details of the findings in the digest, a line for each other one by owner, resolved findings.
 
     What does not fit is counted.

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Literal
+
+from pydantic import SkipValidation
 
 from slackwater.model.audits import AuditRecord
 from slackwater.model.findings import Gap
@@ -12,15 +15,18 @@ from slackwater.views.scan.organization import Organization
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FindingNews:
-    """A finding that was opened, reopened or changed.
+class FindingChange:
+    """What an audit changed about a finding.
 
-    `found` is its entry in the scan document; None if it is not there.
+    Attributes:
+        kind: "new" if it was opened or reopened, "gone" if it was resolved.
+        entry: The audit's last ledger entry about it.
+        found: The finding in the audit's scan document; None if it is not there.
     """
 
+    kind: Literal["new", "changed", "gone"]
     entry: LedgerEntry
-    found: FindingDocument | None
-    may_approve: bool
+    found: SkipValidation[FindingDocument | None] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +41,7 @@ class News:
         waste_unpriced: Number of resources whose saving is unknown.
         top: Number of findings in the digest itself. The thread has all.
         buttons: Whether the channel can have buttons. A webhook cannot.
+        approvable: Ids of the findings that the policy lets people approve.
         may_decide: Whether the policy lets anyone snooze and dismiss.
         grace_days: Days between the approval of a deletion and the deletion; None if nothing acts on approvals.
         organization: The accounts, if several were audited.
@@ -43,8 +50,8 @@ class News:
     """
 
     audit: AuditRecord
-    new: tuple[FindingNews, ...]
-    changed: tuple[FindingNews, ...]
+    new: tuple[FindingChange, ...]
+    changed: tuple[FindingChange, ...]
     gone: tuple[LedgerEntry, ...]
     others: int
     gaps: tuple[Gap, ...]
@@ -54,6 +61,7 @@ class News:
     top: int
     buttons: bool
     may_decide: bool
+    approvable: frozenset[str] = frozenset()
     grace_days: int | None = None
     organization: Organization | None = None
     trend: tuple[TrendPointDocument, ...] = ()
