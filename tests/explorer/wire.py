@@ -18,7 +18,7 @@ from botocore.exceptions import ClientError, ConnectionClosedError
 
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.parsers import LeanParserFactory
-from slackwater.aws.client.session import ONCE, AwsSession, Endpoint, Patience
+from slackwater.aws.client.session import NO_RETRIES, AwsSession, Endpoint, RetrySettings
 from slackwater.ports.errors import UnreachableError
 from slackwater_simulator import Simulator
 from slackwater_simulator.server import Request
@@ -241,8 +241,8 @@ def line(wire: Wire) -> Line:
     """Return sessions that use this wire."""
     endpoint = Endpoint("http://127.0.0.1:9", "AKIADUMMY", "dummy")
     sessions = []
-    for patience in (Patience(1, 10, retry_mode="standard"), ONCE):
-        session = WiredSession(meter=wire, endpoint=endpoint, home=REGION, patience=patience)
+    for retries in (RetrySettings(1, 10, retry_mode="standard"), NO_RETRIES):
+        session = WiredSession(meter=wire, endpoint=endpoint, home=REGION, retries=retries)
         session.wire, session.wired = wire, {}
         sessions.append(session)
     return Line(9, wire, *sessions)  # type: ignore[arg-type]

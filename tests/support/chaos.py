@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from unittest.mock import patch
 
 from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import PATIENT, AwsSession, Endpoint, Patience
+from slackwater.aws.client.session import DEFAULT_RETRIES, AwsSession, Endpoint, RetrySettings
 from slackwater.engine.registry import registry
 from slackwater.model.findings import KEPT, Finding, Scan
 from slackwater.model.policy import Policy
@@ -28,7 +28,7 @@ from slackwater_simulator.paging import WAYS as PAGING
 
 NOW: Final = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 SCANS: Final = 200
-HASTY: Final = Patience(PATIENT.max_attempts, PATIENT.read_timeout_s, retry_mode="standard")
+HASTY: Final = RetrySettings(DEFAULT_RETRIES.max_attempts, DEFAULT_RETRIES.read_timeout_s, retry_mode="standard")
 """The usual number of attempts. It does not use the adaptive retry mode, because the rate limit of that mode waits."""
 
 PAGE_ITEMS, PAGE_POINTS = 20, 30_000
@@ -184,7 +184,7 @@ class Chaos:
         for fault in faults:
             fault.put(self._sim.faults)
         meter = CallMeter()
-        session = AwsSession(meter=meter, endpoint=Endpoint(self._sim.url, "AKIADUMMY", "dummy"), patience=HASTY)
+        session = AwsSession(meter=meter, endpoint=Endpoint(self._sim.url, "AKIADUMMY", "dummy"), retries=HASTY)
         policy = Policy(limits={id_: detector.limits() for id_, detector in registry().items()})
         use_case = audit(session, meter, registry=registry(), policy=policy, cache_dir=None, progress=lambda *_: None)
         return use_case.run([self._target], NOW)

@@ -39,7 +39,7 @@ from slackwater.aws.cleanup.fsx.restore import FsxRestorer
 from slackwater.aws.cleanup.keys import KmsKeys
 from slackwater.aws.cleanup.permissions import SimulatedPermissions
 from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import ONCE, AwsSession, Endpoint, Patience
+from slackwater.aws.client.session import NO_RETRIES, AwsSession, Endpoint, RetrySettings
 from slackwater.aws.inventory.one import OneInventory
 from slackwater.aws.store.cleanups import DynamoCleanups
 from slackwater.aws.store.table import Item, Put
@@ -496,8 +496,10 @@ def line() -> Line:
         port, meter = int(unused_port.getsockname()[1]), Overheard()
     endpoint = Endpoint(f"http://127.0.0.1:{port}", "AKIADUMMY", "dummy")
     # A retry would wait in real time.
-    patient = AwsSession(meter=meter, endpoint=endpoint, home=REGION, patience=Patience(1, 10, retry_mode="standard"))
-    return Line(port, meter, patient, AwsSession(meter=meter, endpoint=endpoint, home=REGION, patience=ONCE))
+    session = AwsSession(
+        meter=meter, endpoint=endpoint, home=REGION, retries=RetrySettings(1, 10, retry_mode="standard")
+    )
+    return Line(port, meter, session, AwsSession(meter=meter, endpoint=endpoint, home=REGION, retries=NO_RETRIES))
 
 
 @contextmanager

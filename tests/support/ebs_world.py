@@ -13,7 +13,7 @@ from slackwater.aws.cleanup.ebs.cleanup import EbsChanger, EbsRemover, EbsWatche
 from slackwater.aws.cleanup.ebs.restore import EbsRestorer
 from slackwater.aws.cleanup.ebs.snapshots import EbsBackupTaker, EbsSweeper
 from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import ONCE, AwsSession, Endpoint
+from slackwater.aws.client.session import NO_RETRIES, AwsSession, Endpoint
 from slackwater.model.cleanup import (
     BACKUP_OF,
     CLEANUP_TAG,
@@ -70,7 +70,7 @@ class World:
         endpoint = Endpoint(self.sim.url, "AKIADUMMY", "dummy")
         with patch.object(session, "create_loader", READ_ONCE):
             self.reading = AwsSession(meter=CallMeter(), endpoint=endpoint)
-            self.asking = AwsSession(meter=CallMeter(), endpoint=endpoint, patience=ONCE)
+            self.asking = AwsSession(meter=CallMeter(), endpoint=endpoint, retries=NO_RETRIES)
             both = self.reading, self.asking
             for each in both:
                 each.client("ec2", REGION)

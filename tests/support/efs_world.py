@@ -9,7 +9,7 @@ from slackwater.aws.cleanup.efs.cleanup import EfsRemover, EfsWatcher
 from slackwater.aws.cleanup.efs.recovery_points import EfsBackupTaker, EfsSweeper
 from slackwater.aws.cleanup.efs.restore import EfsRestorer
 from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import ONCE, AwsSession, Endpoint
+from slackwater.aws.client.session import NO_RETRIES, AwsSession, Endpoint
 from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, ActorNote, Backup, Cleanup, Restored, Subject
 from slackwater.model.tracking import TrackedResource
 from slackwater_simulator import AccessPoint, ElasticFileSystem, Fleet, MountTarget, Simulator, instant
@@ -58,7 +58,7 @@ class World:
         self.sim.__enter__()
         endpoint = Endpoint(self.sim.url, "AKIADUMMY", "dummy")
         self.reading = AwsSession(meter=CallMeter(), endpoint=endpoint)
-        self.asking = AwsSession(meter=CallMeter(), endpoint=endpoint, patience=ONCE)
+        self.asking = AwsSession(meter=CallMeter(), endpoint=endpoint, retries=NO_RETRIES)
         both, role = (self.reading, self.asking), f"arn:aws:iam::{self.fleet.account}:role/backup"
         self.watcher, self.remover, self.changer = EfsWatcher(self.reading), EfsRemover(self.asking), EfsChanger(*both)
         self.taker = EfsBackupTaker(*both, vault=VAULT, role_arn=role)

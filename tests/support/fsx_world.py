@@ -9,7 +9,7 @@ from slackwater.aws.cleanup.fsx.backups import FsxBackupTaker, FsxSweeper
 from slackwater.aws.cleanup.fsx.cleanup import FsxRemover, FsxWatcher
 from slackwater.aws.cleanup.fsx.restore import FsxRestorer
 from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import ONCE, AwsSession, Endpoint
+from slackwater.aws.client.session import NO_RETRIES, AwsSession, Endpoint
 from slackwater.model.cleanup import (
     BACKUP_OF,
     EXPIRES_AT,
@@ -212,7 +212,7 @@ def sessions(sim: Simulator) -> World:
         sim,
         meter,
         AwsSession(meter=meter, endpoint=endpoint),
-        AwsSession(meter=meter, endpoint=endpoint, patience=ONCE),
+        AwsSession(meter=meter, endpoint=endpoint, retries=NO_RETRIES),
     )
 
 

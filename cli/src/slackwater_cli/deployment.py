@@ -37,11 +37,11 @@ def deployment(stack: str, stack_region: str | None, profile: str | None) -> Dep
     """
     from slackwater.aws.client.meter import CallMeter
     from slackwater.aws.client.regions import default_region, known_regions
-    from slackwater.aws.client.session import AT_A_TERMINAL, AwsSession
+    from slackwater.aws.client.session import TERMINAL_RETRIES, AwsSession
     from slackwater.aws.deployment.stack import StackError, stack_outputs
     from slackwater.wiring.settings import DeploymentSettings, NotDeployedError
 
-    session = AwsSession(profile, meter=CallMeter(), home=stack_region, patience=AT_A_TERMINAL)
+    session = AwsSession(profile, meter=CallMeter(), home=stack_region, retries=TERMINAL_RETRIES)
     region = default_region(session) if stack_region is None else stack_region
     if region is None:
         raise UsageError(f"No region: set the stack's region with --stack-region or AWS_REGION. {WITHOUT}")

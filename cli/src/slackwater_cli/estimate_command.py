@@ -220,11 +220,11 @@ def _account(profile: str | None, *, offline: bool) -> Account:
     if offline and profile is None:
         return Account(None, configured_region(), "Offline")
     from slackwater.aws.client.meter import CallMeter
-    from slackwater.aws.client.session import USER_WAITS, AwsSession
+    from slackwater.aws.client.session import API_RETRIES, AwsSession
 
     region = None
     try:
-        session = AwsSession(profile, meter=CallMeter(), patience=USER_WAITS)
+        session = AwsSession(profile, meter=CallMeter(), retries=API_RETRIES)
         region = session.region
         if offline:
             return Account(None, region, "Offline")

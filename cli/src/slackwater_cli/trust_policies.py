@@ -40,9 +40,9 @@ class TrustPolicies:
         """Return a session and its account id."""
         from slackwater.aws.client.identity import identity
         from slackwater.aws.client.meter import CallMeter
-        from slackwater.aws.client.session import OPTIONAL_CALLS, AwsSession
+        from slackwater.aws.client.session import OPTIONAL_RETRIES, AwsSession
         from slackwater_cli.credentials import check_credentials
 
-        session = AwsSession(self._profile, meter=CallMeter(), patience=OPTIONAL_CALLS)
+        session = AwsSession(self._profile, meter=CallMeter(), retries=OPTIONAL_RETRIES)
         check_credentials(session)
         return session, identity(session).account

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import PATIENT, AwsSession
+from slackwater.aws.client.session import DEFAULT_RETRIES, AwsSession
 from slackwater.engine.registry import registry
 from slackwater.model.audits import AuditPlan, AuditRequest
 from slackwater.model.policy import Policy, ScanSection
@@ -126,15 +126,15 @@ def test_no_thread_of_a_scan_waits_long_for_the_table_while_it_holds_up_the_othe
     made = []
 
     def session(**options):
-        made.append(options.get("patience", PATIENT))
+        made.append(options.get("retries", DEFAULT_RETRIES))
         return AwsSession(**options)
 
     monkeypatch.setattr("slackwater.wiring.service.AwsSession", session)
     among_others(DEPLOYED)
     assert len(made) == 2
-    for patience in (one.with_("dynamodb") for one in made):
-        assert patience.max_attempts > 1
-        assert patience.max_attempts * (patience.connect_timeout_s + patience.read_timeout_s) < 60
+    for retries in (one.with_("dynamodb") for one in made):
+        assert retries.max_attempts > 1
+        assert retries.max_attempts * (retries.connect_timeout_s + retries.read_timeout_s) < 60
 
 
 @pytest.mark.usefixtures("stored")

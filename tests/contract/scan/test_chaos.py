@@ -91,7 +91,7 @@ def account() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch, Simulator(demo_fleet()) as sim:
         patch.setattr("botocore.endpoint.time", SimpleNamespace(sleep=lambda _: None))
         meter = CallMeter()
-        session = AwsSession(meter=meter, endpoint=Endpoint(sim.url, "AKIADUMMY", "dummy"), patience=HASTY)
+        session = AwsSession(meter=meter, endpoint=Endpoint(sim.url, "AKIADUMMY", "dummy"), retries=HASTY)
         yield SimpleNamespace(
             sim=sim, session=session, meter=meter, target=Target(sim.fleet.account, sim.fleet.regions[0])
         )

@@ -204,7 +204,7 @@ def test_detectors_that_run_last_get_the_daily_series_that_were_read_before() ->
     assert queue.evaluated == 2
 
 
-def test_a_detector_that_runs_last_is_told_that_an_optional_metric_failed_before() -> None:
+def test_a_detector_that_runs_last_sees_that_an_optional_metric_failed_before() -> None:
     optional = replace(READ, optional=True).need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
     failed: list[bool] = []
 

@@ -48,7 +48,7 @@ def doctor(
     from slackwater.app.policy.file import load_policy
     from slackwater.aws.client.identity import identity
     from slackwater.aws.client.meter import CallMeter
-    from slackwater.aws.client.session import AT_A_TERMINAL, AwsSession
+    from slackwater.aws.client.session import TERMINAL_RETRIES, AwsSession
     from slackwater.aws.inventory.permission_checks import AwsPermissionChecks
     from slackwater.engine.registry import registry
     from slackwater.model.money import USD_PER_METRIC
@@ -68,7 +68,7 @@ def doctor(
         role_arn,
         external_id,
         meter=meter,
-        patience=AT_A_TERMINAL,
+        retries=TERMINAL_RETRIES,
         home=next(iter(region or rules.scan.regions), None),
     )
     targets = targets_to_scan(session, region or [], rules, policy, every=all_regions)

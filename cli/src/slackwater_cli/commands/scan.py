@@ -123,7 +123,7 @@ def scan(
     from slackwater.app.audit.document_file import ScanFile
     from slackwater.app.policy.file import load_policy
     from slackwater.aws.client.meter import CallMeter
-    from slackwater.aws.client.session import AT_A_TERMINAL, AwsSession
+    from slackwater.aws.client.session import TERMINAL_RETRIES, AwsSession
     from slackwater.engine.registry import registry
     from slackwater.wiring.scan import clock
     from slackwater.wiring.settings import cache_dir
@@ -152,7 +152,7 @@ def scan(
             rules = load_policy(path, registry(), detector or (), regions_without_asking())
             meter = CallMeter()
             home = next(iter(region or rules.scan.regions), None)
-            session = AwsSession(profile, role_arn, external_id, meter=meter, home=home, patience=AT_A_TERMINAL)
+            session = AwsSession(profile, role_arn, external_id, meter=meter, home=home, retries=TERMINAL_RETRIES)
             targets = targets_to_scan(session, region or [], rules, path, every=all_regions)
             if targets and rules.organization.names_any:
                 looked_at = f"this looks at account {targets[0].account} alone"

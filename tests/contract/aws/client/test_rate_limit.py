@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from slackwater.aws.client.errors import THROTTLED
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.rate_limit import LEAST, POINTS_PER_SECOND, RECOVERS_S, Bucket, RateLimit
-from slackwater.aws.client.session import ONCE, AwsSession, Endpoint, Patience
+from slackwater.aws.client.session import NO_RETRIES, AwsSession, Endpoint, RetrySettings
 from slackwater.model.policy import ScanSection
 from slackwater.model.services import CALLS_PER_SECOND
 from slackwater_simulator import Fleet, instant
@@ -195,7 +195,7 @@ def test_the_rates_are_those_of_the_documentation():
 
 @pytest.fixture
 def account(simulate):
-    return simulate(Fleet(now=NOW), patience=Patience(3, 10, retry_mode="standard"))
+    return simulate(Fleet(now=NOW), retries=RetrySettings(3, 10, retry_mode="standard"))
 
 
 def test_every_request_waits_for_its_turn_whichever_client_makes_it(account):
@@ -234,7 +234,7 @@ def test_a_service_that_throttles_is_asked_half_as_often_retries_included(accoun
 
 
 def test_errors_of_other_kinds_slow_nothing_down(simulate):
-    account, time = simulate(Fleet(now=NOW), patience=ONCE), Time()
+    account, time = simulate(Fleet(now=NOW), retries=NO_RETRIES), Time()
     account.session.rate_limit = RateLimit({"fsx": 1}, clock=time, sleep=time.sleep)
     account.sim.faults.deny("fsx:DescribeFileSystems")
     for _ in range(3):

@@ -14,7 +14,7 @@ from slackwater.aws.client.errors import reason
 from slackwater.aws.client.identity import identity
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.regions import default_region, enabled_regions, known_regions
-from slackwater.aws.client.session import ONCE, USER_WAITS, AwsSession, Endpoint
+from slackwater.aws.client.session import API_RETRIES, NO_RETRIES, AwsSession, Endpoint
 from slackwater.model.identity import Identity
 from slackwater.ports.errors import (
     AccessDeniedError,
@@ -297,7 +297,7 @@ def test_throttling_slows_a_client_down_and_what_is_asked_first_gives_up_soon(si
 def test_where_somebody_waits_an_estimate_ends_before_api_gateway_hangs_up(monkeypatch):
     """A call can be running when the time is up. A client waits at most one second before its second attempt."""
     monkeypatch.delenv("AWS_MAX_ATTEMPTS", raising=False)
-    session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "k", "s"), patience=USER_WAITS)
+    session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "k", "s"), retries=API_RETRIES)
     configs = [session.client(service, "us-east-1").meta.config for service in ("ec2", "pricing")]
     assert [(config.retries["mode"], config.retries["total_max_attempts"]) for config in configs] == [
         ("standard", 2)
@@ -308,7 +308,7 @@ def test_where_somebody_waits_an_estimate_ends_before_api_gateway_hangs_up(monke
 @pytest.mark.parametrize("service", ["dynamodb", "s3", "stepfunctions"])
 def test_where_somebody_waits_the_worst_case_ends_before_api_gateway_hangs_up(service, monkeypatch):
     monkeypatch.delenv("AWS_MAX_ATTEMPTS", raising=False)
-    session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "k", "s"), patience=USER_WAITS)
+    session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "k", "s"), retries=API_RETRIES)
     config = session.client(service, "us-east-1").meta.config
     assert config.retries["total_max_attempts"] * config.read_timeout < 29
 
@@ -317,13 +317,13 @@ def test_where_somebody_waits_the_worst_case_ends_before_api_gateway_hangs_up(se
 def test_what_must_be_asked_once_is_whatever_the_environment_says(service, bare):
     bare.setenv("AWS_MAX_ATTEMPTS", "5")
     bare.setenv("AWS_RETRY_MODE", "adaptive")
-    config = AwsSession(meter=CallMeter(), patience=ONCE).client(service, "us-east-1").meta.config
+    config = AwsSession(meter=CallMeter(), retries=NO_RETRIES).client(service, "us-east-1").meta.config
     assert (config.retries["mode"], config.retries["total_max_attempts"]) == ("standard", 1)
 
 
 @pytest.mark.parametrize("fault", ["drop", "throttle"])
 def test_what_must_be_asked_once_is(simulate, fault):
-    account = simulate(EMPTY, patience=ONCE)
+    account = simulate(EMPTY, retries=NO_RETRIES)
     call = "ec2:DescribeVolumes"
     if fault == "drop":
         account.sim.faults.drop(call)

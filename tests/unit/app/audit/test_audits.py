@@ -117,12 +117,12 @@ class Bucket:
 class Findings:
     """Findings in memory.
 
-    After `patience` more writes, a write raises `Killed`. `rival` is called before each write.
+    After `writes_left` more writes, a write raises `Killed`. `rival` is called before each write.
     """
 
     kept: dict[str, TrackedFinding] = field(default_factory=dict)
     ledgers: dict[str, list[LedgerEntry]] = field(default_factory=dict)
-    patience: int | None = None
+    writes_left: int | None = None
     lose_answers: bool = False
     rival: Callable[[], None] = lambda: None
     one_at_a_time: Lock = field(default_factory=Lock)
@@ -139,10 +139,10 @@ class Findings:
     def write(self, write: Write) -> bool:
         with self.one_at_a_time:
             self.rival()
-            if self.patience == 0:
+            if self.writes_left == 0:
                 raise Killed
-            if self.patience is not None:
-                self.patience -= 1
+            if self.writes_left is not None:
+                self.writes_left -= 1
             known = self.kept.get(write.finding.id)
             if (known.revision if known else 0) != write.expects:
                 return False
@@ -659,7 +659,7 @@ def test_there_is_nothing_to_retry_where_all_was_seen_or_nothing_ended(organizat
 def test_an_audit_that_failed_while_it_was_merged_is_retried_whole_though_all_was_seen(organization) -> None:
     organization.fleet[TOKYO] = [found("vol-1")]
     organization.scanned("a1")
-    organization.findings.patience = 0
+    organization.findings.writes_left = 0
     with pytest.raises(Killed):
         organization.publisher.publish("a1")
     organization.publisher.fail("a1", ANYBODY, {"Error": "Sandbox.Timedout"})
@@ -1038,7 +1038,7 @@ def test_an_audit_without_a_region_that_answers_is_reported_even_if_results_are_
     assert service.publisher.publish("a1").state == "failed"
 
 
-# Crashes and retries
+# Crashes and writes_left
 
 
 def before(service: Service) -> None:
@@ -1096,13 +1096,13 @@ def test_what_the_undisturbed_audit_comes_to(undisturbed) -> None:
 def test_a_publish_that_dies_after_any_write_and_runs_again_comes_to_the_same(service, undisturbed, writes) -> None:
     before(service)
     service.scanned("a2")
-    for patience in (writes, min(1, writes)):  # it dies once more, a little later
-        service.findings.patience = patience
+    for writes_left in (writes, min(1, writes)):  # it dies once more, a little later
+        service.findings.writes_left = writes_left
         if writes < 6:
             with pytest.raises(Killed):
                 service.publisher.publish("a2")
             assert service.records.kept["a2"].state == "running"
-    service.findings.patience = None
+    service.findings.writes_left = None
     service.publisher.publish("a2")
 
     kept, ledgers, ended, outcome, changes, document = state(service, "a2")
@@ -1183,10 +1183,10 @@ def test_an_audit_that_failed_before_there_was_anything_to_see_has_no_report_how
 def test_what_a_failed_audit_had_merged_are_its_changes(service, writes) -> None:
     before(service)
     service.scanned("a2")
-    service.findings.patience = writes
+    service.findings.writes_left = writes
     with pytest.raises(Killed):
         service.publisher.publish("a2")
-    service.findings.patience = None
+    service.findings.writes_left = None
     assert service.publisher.fail("a2", ANYBODY, {"Error": "Sandbox.Timedout"}).state == "failed"
 
     ledgers = [entry for ledger in service.findings.ledgers.values() for entry in ledger if entry.audit_id == "a2"]
@@ -1218,7 +1218,7 @@ def test_a_failed_audit_keeps_the_changes_it_stored_and_has_none_if_it_merged_no
 def test_an_audit_whose_ledgers_cannot_be_read_is_put_on_record_as_failed_all_the_same(service, monkeypatch) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
     service.scanned("a1")
-    service.findings.patience = 0
+    service.findings.writes_left = 0
     with pytest.raises(Killed):
         service.publisher.publish("a1")
     service.findings.ledger = None
@@ -1378,10 +1378,10 @@ def test_an_audit_that_has_ended_stays_as_it_is(service, undisturbed) -> None:
 def test_what_a_person_did_between_two_tries_is_not_counted_as_the_audits(service, undisturbed) -> None:
     before(service)
     service.scanned("a2")
-    service.findings.patience = 6
+    service.findings.writes_left = 6
     with pytest.raises(Killed):
         service.publisher.publish("a2")
-    service.findings.patience = None
+    service.findings.writes_left = None
     ledger = service.findings.ledgers["f-vol-5"]
     ledger.append(replace(ledger[0], happening="reopened", who="ann", audit_id="a2"))
     record = service.publisher.publish("a2")

@@ -63,19 +63,19 @@ class Left(NamedTuple):
 
 def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
     """Flag an available volume that has been unattached for long enough."""
-    patience = timedelta(days=limits.unattached_days)
+    minimum_age = timedelta(days=limits.unattached_days)
     if volume.state != "available":
         return Fine(f"it is {volume.state}")
-    if seen.age(volume.created_at) < patience:
+    if seen.age(volume.created_at) < minimum_age:
         return Fine(f"it was created less than {limits.unattached_days} days ago")
     event = seen.fleet.get(AttachmentEvent, volume.id)
-    if event and seen.age(event.at) < patience:
+    if event and seen.age(event.at) < minimum_age:
         return Fine(f"{event.event_name} less than {limits.unattached_days} days ago")
 
     (idle_time,) = seen.read(*ebs.daily(volume, WATCHED_DAYS, IDLE_TIME))
     attached_days = [time for time, value in idle_time.points() if value is not None]
     left = _left(volume, seen, event, idle_time, attached_days)
-    if seen.age(left.at) < patience:
+    if seen.age(left.at) < minimum_age:
         return Fine(f"unattached for less than {limits.unattached_days} days: {left.how}")
     pause_days = _longest_pause_days(attached_days, limits)
     if pause_days and seen.age(left.at) < _longest_wait(pause_days, limits):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from slackwater.app.cleanup.case import Cases
 from slackwater.aws.cleanup.keys import KmsKeys
 from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import ONCE, AwsSession
+from slackwater.aws.client.session import NO_RETRIES, AwsSession
 from slackwater.aws.store.cleanups import DynamoCleanups
 from slackwater.aws.store.findings import DynamoFindings
 from slackwater.aws.store.installation import Installation
@@ -161,7 +161,7 @@ def sweeping(deployed: DeploymentSettings) -> Sweep:
 def _sessions() -> tuple[AwsSession, AwsSession]:
     """Return a session with retries, and one without."""
     meter = CallMeter()
-    return AwsSession(meter=meter), AwsSession(meter=meter, patience=ONCE)
+    return AwsSession(meter=meter), AwsSession(meter=meter, retries=NO_RETRIES)
 
 
 def _cases(table: Table, documents: Documents | None = None) -> Cases:

@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from slackwater.aws.client.meter import CallMeter
-from slackwater.aws.client.session import SLACK_WAITS, USER_WAITS, AwsSession
+from slackwater.aws.client.session import API_RETRIES, SLACK_RETRIES, AwsSession
 from slackwater.wiring.settings import NotDeployedError
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ def among_others(deployed: DeploymentSettings) -> Sharing:
     read or written, the scan logs a warning and uses at most half of the rate limit.
     """
     from slackwater.app.telemetry import LOGGER
-    from slackwater.aws.client.session import OPTIONAL_CALLS
+    from slackwater.aws.client.session import OPTIONAL_RETRIES
     from slackwater.aws.metrics.spending import Budget, DynamoSpending
     from slackwater.aws.store.leases import DynamoLeases
 
-    for_leases, own = (AwsSession(meter=CallMeter(), patience=patience) for patience in (OPTIONAL_CALLS, USER_WAITS))
+    for_leases, own = (AwsSession(meter=CallMeter(), retries=retries) for retries in (OPTIONAL_RETRIES, API_RETRIES))
     leases: Leases = DynamoLeases(for_leases, deployed.table_name, clock, LOGGER.warning)
 
     @contextmanager
@@ -241,7 +241,7 @@ def acknowledging(deployed: DeploymentSettings) -> Acknowledger:
 
     if deployed.answer_function_name is None:
         raise NotDeployedError("The environment lacks 'ANSWER_FUNCTION_NAME': template.yaml sets it")
-    session = AwsSession(meter=CallMeter(), patience=SLACK_WAITS)
+    session = AwsSession(meter=CallMeter(), retries=SLACK_RETRIES)
     # Every request needs these clients. Creating them here makes them part of the start, which Lambda may do ahead of a
     # request. The client for Lambda is created later, because a modal does not need it.
     session.client("secretsmanager", session.home)
@@ -266,7 +266,7 @@ def answering(deployed: DeploymentSettings) -> Answerer:
     from slackwater.engine.registry import registry
     from slackwater.slack.webhook import respond
 
-    session = AwsSession(meter=CallMeter(), patience=USER_WAITS)
+    session = AwsSession(meter=CallMeter(), retries=API_RETRIES)
     of_api = serving(deployed, session)
     secret = _of_slack(deployed, session)
 
@@ -348,7 +348,7 @@ def serving(deployed: DeploymentSettings, session: AwsSession | None = None, *, 
 
     if deployed.state_machine_arn is None:
         raise NotDeployedError("The environment lacks 'STATE_MACHINE_ARN': template.yaml sets it")
-    session, machine_arn = session or AwsSession(meter=CallMeter(), patience=USER_WAITS), deployed.state_machine_arn
+    session, machine_arn = session or AwsSession(meter=CallMeter(), retries=API_RETRIES), deployed.state_machine_arn
     documents = S3Documents(session, deployed.bucket_name)
     findings = Findings(store=_findings(deployed, session), documents=documents)
     return Serving(

@@ -51,7 +51,7 @@ def test_it_comes_back_as_it_was_with_what_it_held_but_for_its_id(of, volume) ->
     snapshot = cleanup.backups[0].id
     assert made.tags == {**VOLUME.tags, "slackwater:restored-from": snapshot}
     assert restored.differences == (
-        f"its id is {made.id}, not {ID}: whatever names the old one has to be told",
+        f"its id is {made.id}, not {ID}: change everything that refers to the old id",
         f"it reads slowly until each block was fetched from {snapshot} once",
         "it has a tag slackwater:restored-from",
     )

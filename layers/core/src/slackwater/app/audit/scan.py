@@ -253,7 +253,7 @@ class Audit:
         judge(queue, metrics, lambda done: self.progress(target, "metrics", *of_all(done, queue.questions)))
         failures = [
             Gap(target.account, target.region, what, reason if count == 1 else f"{reason} ({count} times)", optional)
-            for (what, reason, optional), count in _folded(queue.failures).items()
+            for (what, reason, optional), count in _merged_failures(queue.failures).items()
         ]
         self.progress(target, "prices", *of_all(queue.questions, queue.questions))
         findings, unlisted, price_gaps = self._price(target, queue.fleet, queue, now)
@@ -304,12 +304,12 @@ def _with_gaps(scan: TargetScan, gaps: Sequence[Gap]) -> TargetScan:
     return replace(scan, gaps=tuple(sorted([*gaps, *scan.gaps])))
 
 
-def _folded(failures: Mapping[tuple[str, str, bool], int]) -> Counter[tuple[str, str, bool]]:
+def _merged_failures(failures: Mapping[tuple[str, str, bool], int]) -> Counter[tuple[str, str, bool]]:
     """Merge equal failures; optional ones count with required ones of the same call and reason."""
-    folded = Counter[tuple[str, str, bool]]()
+    merged = Counter[tuple[str, str, bool]]()
     for (what, reason, optional), count in failures.items():
-        folded[what, reason, optional and (what, reason, False) not in failures] += count
-    return folded
+        merged[what, reason, optional and (what, reason, False) not in failures] += count
+    return merged
 
 
 def kinds_read(enabled: Iterable[Enabled]) -> tuple[set[type[Record]], set[type[Record]]]:

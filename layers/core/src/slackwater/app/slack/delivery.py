@@ -49,9 +49,9 @@ LONGEST_WAIT_S: Final = 900
 
 WITHDRAWN: Final = "it was withdrawn, because it is no longer true"
 
-PATIENT: Final = timedelta(hours=1)
+LONG_WAIT: Final = timedelta(hours=1)
 LEAST_WAIT_S: Final = 900
-"""The shortest wait, in seconds, for a post that has waited for PATIENT. The state machine then loops 96 times a day
+"""The shortest wait, in seconds, for a post that has waited for LONG_WAIT. The state machine then loops 96 times a day
 for each audit with waiting posts. It can loop 1,500 times at most.
 """
 
@@ -169,7 +169,7 @@ class Delivery:
         if not waiting:
             return 0
         now = self._now
-        least = LEAST_WAIT_S if now - min(post.created_at for post in waiting) > PATIENT else 1
+        least = LEAST_WAIT_S if now - min(post.created_at for post in waiting) > LONG_WAIT else 1
         return min(max(math.ceil((min(self.due, default=now) - now).total_seconds()), least), LONGEST_WAIT_S)
 
     @property
@@ -209,7 +209,7 @@ class Delivery:
     def _retry_find(self, post: Post, error: ChannelRefusedError | DeliveryUnknownError) -> bool:
         """Look again later, until the post is given up. Sending it again without looking might post it twice."""
         why = f"nobody can look whether it was posted: {error}"
-        if self._now - (post.tried_at or post.created_at) > _patience(post):
+        if self._now - (post.tried_at or post.created_at) > _longest_wait(post):
             return self._fail(post, why)
         if isinstance(error, DeliveryUnknownError):
             return self._retry_later(post, LOOK_AGAIN, why)
@@ -279,7 +279,7 @@ class Delivery:
         """Wait until the policy names a channel, or until the post is given up."""
         why = "the policy names no channel; set slack.channel"
         post = replace(post, nowhere=True)
-        if self._now - post.created_at > _patience(post):
+        if self._now - post.created_at > _longest_wait(post):
             return self._fail(post, why)
         self.troubles.append(f"{post.id}: {why}")
         return self._retry_later(post, RETRY_AFTER_FIX, why)
@@ -337,10 +337,10 @@ class Delivery:
 def _was_last_attempt(post: Post) -> bool:
     """Return whether a failed attempt was late enough to be the last."""
     tried_at = post.tried_at or post.created_at
-    return post.attempts >= LEAST_TRIES and tried_at - post.created_at > _patience(post)
+    return post.attempts >= LEAST_TRIES and tried_at - post.created_at > _longest_wait(post)
 
 
-def _patience(post: Post) -> timedelta:
+def _longest_wait(post: Post) -> timedelta:
     """Return how long a post is tried."""
     return post.until - post.created_at if post.until else GIVEN_UP
 

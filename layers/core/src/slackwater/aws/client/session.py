@@ -58,42 +58,42 @@ CONNECT_TIMEOUT_S: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetrySettings:
     """How often to call AWS before giving up, and how long to wait for a connection and for each response.
 
     `replaceable` applies to services in REPLACEABLE, whose responses packaged data can replace. `first` applies to
-    services in ASKED_FIRST, which a command calls first.
+    services in CALLED_FIRST, which a command calls first.
     """
 
     max_attempts: int
     read_timeout_s: int
     connect_timeout_s: int = CONNECT_TIMEOUT_S
     retry_mode: Literal["adaptive", "standard"] = "adaptive"
-    replaceable: Patience | None = None
-    first: Patience | None = None
+    replaceable: RetrySettings | None = None
+    first: RetrySettings | None = None
 
-    def with_(self, service: str) -> Patience:
+    def for_service(self, service: str) -> RetrySettings:
         """Return the settings for one service."""
-        if self.first and service in ASKED_FIRST:
+        if self.first and service in CALLED_FIRST:
             return self.first
         return self.replaceable if self.replaceable and service in REPLACEABLE else self
 
 
-PATIENT: Final = Patience(8, 60)
+DEFAULT_RETRIES: Final = RetrySettings(8, 60)
 """The default. If AWS throttles a scan, the scan slows down (adaptive mode) instead of failing. Eight attempts take
 about half a minute before the call fails.
 """
 
-ASKED_FIRST: Final = frozenset({"sts", "cloudformation"})
+CALLED_FIRST: Final = frozenset({"sts", "cloudformation"})
 """Each responds in a fraction of a second. If neither does, the endpoint is wrong or there is no network."""
 
-AT_A_TERMINAL: Final = Patience(8, 60, first=Patience(2, 2, 2, "standard"))
-"""As PATIENT, but an endpoint that does not respond is reported after 2 x 2 s and the pause between the attempts."""
+TERMINAL_RETRIES: Final = RetrySettings(8, 60, first=RetrySettings(2, 2, 2, "standard"))
+"""As the default, but an endpoint that does not respond is reported after 2 x 2 s and the pause between attempts."""
 
 REPLACEABLE: Final = frozenset({"ec2", "pricing"})
 """While a user waits, these are called for instance types and prices. Packaged snapshots replace their responses."""
 
-USER_WAITS: Final = Patience(3, 8, replaceable=Patience(2, 3, 3, "standard"))
+API_RETRIES: Final = RetrySettings(3, 8, replaceable=RetrySettings(2, 3, 3, "standard"))
 """For API requests: the user must learn that the table is busy before API Gateway closes the connection, after 30
 seconds.
 
@@ -101,16 +101,16 @@ A call of a replaceable service ends after 2 x (3 + 3) s and 1 s between the att
 slow down all calls.
 """
 
-ONCE: Final = Patience(1, 60, retry_mode="standard")
+NO_RETRIES: Final = RetrySettings(1, 60, retry_mode="standard")
 """For requests that must be sent only once. If the response is lost, AWS may still have executed the request.
 
 AWS_MAX_ATTEMPTS cannot change it.
 """
 
-SLACK_WAITS: Final = Patience(2, 1, 1, "standard")
+SLACK_RETRIES: Final = RetrySettings(2, 1, 1, "standard")
 """For Slack requests. Slack times out after three seconds and tells the user that the action failed."""
 
-OPTIONAL_CALLS: Final = Patience(2, 2, 2, "standard")
+OPTIONAL_RETRIES: Final = RetrySettings(2, 2, 2, "standard")
 """For calls that a scan can do without."""
 
 QUICK_ATTEMPTS: Final = {"sts": 3, "pricing": 3}
@@ -148,7 +148,7 @@ class AwsSession:
         meter: CallMeter,
         home: str | None = None,
         endpoint: Endpoint | None = None,
-        patience: Patience = PATIENT,
+        retries: RetrySettings = DEFAULT_RETRIES,
     ) -> None:
         """Use the credentials of the profile or the environment, or of a role that they can assume.
 
@@ -160,7 +160,7 @@ class AwsSession:
             home: The region for requests that do not concern a region, because a partition rejects keys of another
                 partition. A region that botocore does not have is ignored here; a misspelled one is reported elsewhere.
             endpoint: Replaces AWS.
-            patience: Retries and timeouts.
+            retries: Retries and timeouts.
 
         Raises:
             NoCredentialsError: The profile does not exist.
@@ -168,7 +168,7 @@ class AwsSession:
         self._endpoint = endpoint
         self.simulated = endpoint is not None
         """Whether there is an endpoint that replaces AWS, so that no other program shares its rate limits."""
-        self._patience = patience
+        self._retries = retries
         self._profile = profile
         self._hooks = HierarchicalEmitter()
         self._lock = threading.Lock()
@@ -212,7 +212,7 @@ class AwsSession:
     def without_retries(self) -> AwsSession:
         """Return this session with clients that send each request once."""
         other = copy.copy(self)
-        other.__dict__.update(_patience=ONCE, _clients={}, _lock=threading.Lock())
+        other.__dict__.update(_retries=NO_RETRIES, _clients={}, _lock=threading.Lock())
         return other
 
     @overload
@@ -324,17 +324,17 @@ class AwsSession:
         return session
 
     def _options(self, service: str, region: str) -> dict[str, Any]:
-        patience = self._patience.with_(service)
+        retries = self._retries.for_service(service)
         settings: dict[str, Any] = {
-            "retries": {"mode": patience.retry_mode},
-            "connect_timeout": patience.connect_timeout_s,
-            "read_timeout": patience.read_timeout_s,
+            "retries": {"mode": retries.retry_mode},
+            "connect_timeout": retries.connect_timeout_s,
+            "read_timeout": retries.read_timeout_s,
             "max_pool_connections": POOL,
             "user_agent_extra": USER_AGENT,
             "parameter_validation": False,  # they are our own; validation is a fifth of a GetMetricData call's work
         }
-        if self._endpoint or patience.max_attempts == 1 or "AWS_MAX_ATTEMPTS" not in os.environ:
-            most = patience.max_attempts
+        if self._endpoint or retries.max_attempts == 1 or "AWS_MAX_ATTEMPTS" not in os.environ:
+            most = retries.max_attempts
             settings["retries"]["total_max_attempts"] = min(most, QUICK_ATTEMPTS.get(service, most))
         if (
             service == "s3"

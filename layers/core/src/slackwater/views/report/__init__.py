@@ -74,7 +74,7 @@ NOWHERE: Final = "(unknown)"
 """Value of the unit filter for accounts whose organizational unit is unknown."""
 SHARES: Final = 20
 """Rows that each table of organizational units, accounts or owners shows before it is unfolded."""
-BLIND: Final = 10
+ACCOUNTS_SHOWN: Final = 10
 """Incomplete accounts that are shown before the list is unfolded."""
 FOLDED: Final = 2_000
 """Rows of each of these lists that can be unfolded. The rest is counted."""
@@ -89,7 +89,7 @@ FAILURES: Final = 12
 
 LONG: Final = 1_500
 """If there are more findings, the browser lays out only the visible ones."""
-TIDES: Final = "M" + " ".join(f"{x} {18 - 15 * abs(x / 600 - 1) ** 2.5 * cos(x / 17):.1f}" for x in range(0, 1201, 4))
+WAVE: Final = "M" + " ".join(f"{x} {18 - 15 * abs(x / 600 - 1) ** 2.5 * cos(x / 17):.1f}" for x in range(0, 1201, 4))
 """SVG path of the wave in the page's header. Its amplitude falls to zero in the middle."""
 
 _COVERED: Final = re.compile("(.+)".join(map(re.escape, ALSO_FOUND.split("{}"))))
@@ -142,7 +142,7 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
         bars=[] if more else [("owner", by_owner(findings)), ("service", by_service(findings))],
         order=_order(findings),
         usages=[usage(finding) for finding in findings],
-        grave=_grave(findings),
+        most_severe=_most_severe(findings),
         groups=groups,
         detectors=_detectors(totals, groups) if more else [],
         shared=_is_shared(totals, groups, more),
@@ -300,13 +300,13 @@ def _order(findings: Sequence[FindingDocument]) -> list[int]:
     return sorted(range(len(findings)), key=key)
 
 
-def _grave(findings: Iterable[FindingDocument]) -> dict[str, list[FindingDocument]]:
+def _most_severe(findings: Iterable[FindingDocument]) -> dict[str, list[FindingDocument]]:
     """Return the findings of high severity, by kind."""
-    grave: dict[str, list[FindingDocument]] = {kind: [] for kind in KINDS}
+    by_kind: dict[str, list[FindingDocument]] = {kind: [] for kind in KINDS}
     for finding in findings:
         if finding["severity"] == "high":
-            grave[finding["kind"]].append(finding)
-    return grave
+            by_kind[finding["kind"]].append(finding)
+    return by_kind
 
 
 def _failures(gaps: Iterable[GapDocument], organization: Organization | None) -> list[Failure]:
@@ -501,7 +501,13 @@ def _template() -> Template:
     environment.filters["unbroken"] = unbroken
     environment.globals |= {"KINDS": KINDS, "LONG": LONG, "NOUNS": NOUNS, "REASONS": REASONS, "SEVERITIES": SEVERITIES}
     environment.globals |= {"FAILURES": FAILURES, "NAMED": NAMED, "SHARES": SHARES, "FOLDED": FOLDED}
-    environment.globals |= {"BLIND": BLIND, "TARGETS": TARGETS, "WIDTH": WIDTH, "HEIGHT": HEIGHT, "day": trend.day}
+    environment.globals |= {
+        "ACCOUNTS_SHOWN": ACCOUNTS_SHOWN,
+        "TARGETS": TARGETS,
+        "WIDTH": WIDTH,
+        "HEIGHT": HEIGHT,
+        "day": trend.day,
+    }
     return environment.from_string(_INDENT.sub("", _text("report.html.j2")))
 
 
@@ -519,7 +525,7 @@ def _fixed() -> dict[str, str]:
         f"default-src 'none'; style-src {_hash(style)} {_hash(bare)}; script-src {_hash(first)} {_hash(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    ours = {"policy": policy, "style": style, "bare": bare, "first": first, "script": script, "tides": TIDES}
+    ours = {"policy": policy, "style": style, "bare": bare, "first": first, "script": script, "wave": WAVE}
     return {name: Markup(text) for name, text in {**ours, "licence": _text("vendor/LICENSE")}.items()}  # noqa: S704
 
 

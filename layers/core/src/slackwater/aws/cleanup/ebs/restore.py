@@ -168,7 +168,7 @@ def _can_restore_tag(key: str) -> bool:
 
 def _differences(was_id: str, was: Mapping[str, Any], found: Any, snapshot: str) -> Iterable[str]:
     now = recorded(found)
-    yield f"its id is {found['VolumeId']}, not {was_id}: whatever names the old one has to be told"
+    yield f"its id is {found['VolumeId']}, not {was_id}: change everything that refers to the old id"
     yield f"it reads slowly until each block was fetched from {snapshot} once"
     for name, words in WORDS.items():
         if now[name] != was.get(name):

@@ -141,7 +141,7 @@ def volume_differences(recorded: Mapping[str, Any], volumes: Iterable[Any]) -> I
 def system_differences(recorded: Mapping[str, Any], was: str, made: Any) -> Iterator[str]:
     """Yield what differs in a file system that was created again."""
     name, before = made.get("DNSName"), recorded["system"].get("DNSName")
-    yield f"its id is {made['FileSystemId']}, not {was}: whatever names the old one has to be told"
+    yield f"its id is {made['FileSystemId']}, not {was}: change everything that refers to the old id"
     yield (
         f"its DNS name is {name or 'another'}, not {before or was}, and so are its addresses: clients have to mount it "
         "anew"
