@@ -175,8 +175,10 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
         )
         for finding in findings
     ]
-    title = title if len(findings) == of else f"{title}: {len(findings):,} of {of:,}"
-    legend = "   ~: medium or low confidence" if any(row[1].plain.startswith("~") for row in rows) else ""
+    title = title if len(findings) == of else f"{title}: {len(findings):,} of {of:,} shown"
+    legend = "" if is_waste else "   Bill/mo: change by the fix"
+    if any(row[1].plain.startswith("~") for row in rows):
+        legend += "   ~: medium or low confidence"
     console.print()
     console.print(Text.assemble((title, "bold underline"), (legend, "dim")))
     widths = [

@@ -109,7 +109,7 @@ def test_the_money_comes_first_then_what_was_not_seen_then_the_findings(make) ->
     )
     text = words(shown.inside["sum"])
 
-    assert text == "Save $12 a month · all with high confidence · $148 a year · 2 findings"
+    assert text == "Save $12 a month · all with high confidence · $148 a year · from 2 findings"
     assert "waste: $12.30 a month" in words(shown.inside["found-and-not"])
     assert "2 findings, 1 unpriced" in words(shown.inside["found-and-not"])
     order = [
@@ -144,7 +144,10 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
     ]
     shown = page(make.scan(make.finding("5.00"), gaps=(make.gap(), optional), unknown=tuple(unknown)))
 
-    assert words(shown.inside["sum"]) == "Save at least $5 a month · all with high confidence · $60 a year · 1 finding"
+    assert (
+        words(shown.inside["sum"])
+        == "Save at least $5 a month · all with high confidence · $60 a year · from 1 finding"
+    )
     assert "Incomplete" in shown.texts["strong"]
     seen = words(shown.inside["found-and-not"])
     assert "Incomplete: 1 required call failed" in seen
@@ -218,11 +221,11 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
 
     assert words(shown.inside["sum"]).startswith(
-        "Save $15 a month · all with high confidence · $180 a year · 3 findings"
+        "Save $15 a month · all with high confidence · $180 a year · from 1 of 3 findings"
     )
     assert (
-        "1 finding is waste. Fixing the other 2 (1 performance issue and 1 risk) adds $5 a month, which is not"
-        " subtracted above. "
+        "1 finding is waste. Fixing the other 2 (1 performance issue and 1 risk) raises the bill by $5"
+        " a month. The saving above does not subtract that. "
     ) in words(" ".join(shown.texts["p"]))
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
     assert "1 waste: $15.00 a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
@@ -234,12 +237,12 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
 @pytest.mark.parametrize(
     ("savings", "says"),
     [
-        (["-3.00"], "adds $3 a month"),
+        (["-3.00"], "raises the bill by $3 a month"),
         (["2.74"], "saves $2.74 a month"),
         ([None, None], "has an unknown cost"),
         (["0.00", "0.00"], "is free"),
-        (["-3.00", "0.00", "2.50", None], "adds $0.50 a month; the cost of 1 is unknown"),
-        (["-3.00", "-4.00", ""], "adds $7 a month"),
+        (["-3.00", "0.00", "2.50", None], "raises the bill by $0.50 a month; the cost of 1 is unknown"),
+        (["-3.00", "-4.00", ""], "raises the bill by $7 a month"),
         ([""], ""),
     ],
 )
@@ -764,7 +767,7 @@ def test_a_deletion_says_that_its_command_only_backs_up(make) -> None:
     assert "step 1" not in second
     assert ">can be undone<" in second
     assert ">high confidence<" in second
-    assert undo({"action": "move-to-efs", "reversible": True}) == "can be undone by moving back"
+    assert undo({"action": "move-to-efs", "reversible": True}) == "can be undone by copying back"
     assert undo({"action": "image-and-terminate", "reversible": True}).endswith("the image")
     assert {"can be undone from the backup", "can be undone"} <= set(data(Page(shown))["texts"])
 

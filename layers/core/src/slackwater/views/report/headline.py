@@ -188,8 +188,8 @@ def _usd(finding: FindingDocument) -> Decimal:
 def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole: bool) -> str:
     """Return how the findings divide, and what the fixes of issues and risks do to the bill.
 
-    Example: `42 findings are waste. Fixing the other 12 (10 performance issues and 2 risks) adds $1,420 a month, which
-    is not subtracted above.` Empty if all findings are waste.
+    Example: `42 findings are waste. Fixing the other 12 (10 performance issues and 2 risks) raises the bill
+    by $1,420 a month. The saving above does not subtract that.` Empty if all findings are waste.
 
     Args:
         findings: The findings in the report.
@@ -203,7 +203,7 @@ def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole
         return ""
     rest = " and ".join(count(many[kind], noun) for kind, noun in NOUNS.items() if kind in many)
     first = f"{count(waste, 'finding')} {'is' if waste == 1 else 'are'} waste. " if waste else ""
-    effect = _effect(findings, ", which is not subtracted above" if waste else "") if whole else ""
+    effect = _effect(findings, ". The saving above does not subtract that" if waste else "") if whole else ""
     if not effect:
         return f"{first}{f'Others: {rest}' if waste else rest}."
     return f"{first}Fixing {f'the other {others:,} ({rest})' if waste else rest} {effect}."
@@ -221,4 +221,4 @@ def _effect(findings: Iterable[FindingDocument], after_cost: str) -> str:
         return f"is free{more}"
     if cost < saved:
         return f"saves {dollars(saved - cost)} a month{more}"
-    return f"adds {dollars(cost - saved)} a month{after_cost}{more}"
+    return f"raises the bill by {dollars(cost - saved)} a month{more}{after_cost}"

@@ -100,7 +100,7 @@ def undo(to_do: RecommendationDocument) -> str:
     if to_do["action"] in DELETIONS:
         return f"can be undone from the {'image' if to_do['action'] == 'image-and-terminate' else 'backup'}"
     by_hand = to_do["action"].startswith("move-to-") and "command" not in to_do
-    return "can be undone by moving back" if by_hand else "can be undone"
+    return "can be undone by copying back" if by_hand else "can be undone"
 
 
 def saving(usd: str | None) -> str:
