@@ -77,9 +77,9 @@ COSTS = [
     ("efs-single-client", "a second client for half an hour every night", [DAY_S]),
     ("efs-single-client", "two clients for half of every hour, and none for the other", [DAY_S] + [FIVE_MINUTES_S] * 3),
     ("efs-single-client", "one client, always", [DAY_S] + [FIVE_MINUTES_S] * 5),
-    ("efs-serial-small-writes", "hardly written", [HOUR_S] * 2),
+    ("efs-serial-small-writes", "hardly written", [HOUR_S]),
     ("efs-serial-small-writes", "large writes", [HOUR_S] * 2),
-    ("efs-serial-small-writes", "many clients, whose day rises and falls", [FIVE_MINUTES_S] + [HOUR_S] * 2),
+    ("efs-serial-small-writes", "many clients, whose day rises and falls", [FIVE_MINUTES_S] + [HOUR_S] * 6),
     (
         "efs-serial-small-writes",
         "two hours of 8 KiB writes every night, one after the other",
