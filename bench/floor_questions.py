@@ -477,7 +477,8 @@ def efs_cold_data(truth: Truth, region: str, asked: Asked) -> None:
         asked.add(
             system, DAY, truth.files_days, "DataWriteIOBytes Sum", *([] if len(read) else ["StorageBytes Average"])
         )
-        if system.mode == "bursting":
+        touched = read.sum() + truth.total(system, "DataWriteIOBytes Sum", DAY, truth.files_days)
+        if system.mode == "bursting" and touched <= system.standard_bytes * 3 / 4:
             asked.add(system, FIVE if system.standard_bytes > TIB else DAY, truth.files_days, "MeteredIOBytes Sum")
 
 
@@ -617,15 +618,21 @@ def fsx_surplus(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def fsx_sync_export(truth: Truth, region: str, asked: Asked) -> None:
-    """Request hourly writes for each sync export; if there are many, also five-minute writes, bytes and disk use."""
+    """Request hourly writes for each sync export; if there are many, also five-minute writes.
+
+    If six of them are 100 a second or more, also request bytes and disk use.
+    """
     systems = {system.id: system for system in truth.fleet.fsx}
     for volume in _here(truth.fleet.fsx_volumes, region):
         if volume.kind != "OPENZFS" or all("async" in export.options for export in volume.exports):
             continue
         asked.add(volume, HOUR, 14, "DataWriteOperations Sum")
         by_hour = truth.values(volume, "DataWriteOperations Sum", HOUR, 14)
-        if by_hour[by_hour >= 30_000].sum() >= 180_000:
-            asked.add(volume, FIVE, 14, "DataWriteOperations Sum", "DataWriteBytes Sum")
+        if by_hour[by_hour >= 30_000].sum() < 180_000:
+            continue
+        asked.add(volume, FIVE, 14, "DataWriteOperations Sum")
+        if (truth.values(volume, "DataWriteOperations Sum", FIVE, 14) >= 30_000).sum() >= 6:
+            asked.add(volume, FIVE, 14, "DataWriteBytes Sum")
             disks = ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
             asked.add(systems[volume.file_system_id], FIVE, 14, *_as("Maximum", disks))
 

@@ -69,6 +69,7 @@ COSTS = [
     ("efs-cold-data", "its policy moves cold files already", []),
     ("efs-cold-data", "read from end to end on one night of the month", [DAY_S]),
     ("efs-cold-data", "Elastic: no credits to lose", [DAY_S] * 2),
+    ("efs-cold-data", "written again every month", [DAY_S] * 2),
     ("efs-cold-data", "800 GiB of which 55 were touched", [DAY_S] * 3),
     ("efs-cold-data", "6 TiB, never fast", [DAY_S] * 2 + [FIVE_MINUTES_S]),
     ("efs-cold-data", "nothing published, while CloudWatch was recording", [DAY_S] * 5),
@@ -128,7 +129,9 @@ COSTS = [
     ("ec2-idle", "five weeks of next to nothing", [DAY_S] * 3),
     ("fsx-sync-export", "async", []),
     ("fsx-sync-export", "few writes", [HOUR_S]),
-    ("fsx-sync-export", "a demand that rises and falls over the day", [FIVE_MINUTES_S] * 2 + [HOUR_S]),
+    ("fsx-sync-export", "a demand that rises and falls over the day", [FIVE_MINUTES_S, HOUR_S]),
+    ("fsx-sync-export", "large writes", [FIVE_MINUTES_S] * 5 + [HOUR_S]),
+    ("fsx-sync-export", "busy hours without five-minute points", [FIVE_MINUTES_S] * 5 + [HOUR_S]),
     ("fsx-sync-export", "operations by file system only, and two exports", [FIVE_MINUTES_S] * 5 + [HOUR_S] * 3),
 ]
 
