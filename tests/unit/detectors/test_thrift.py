@@ -91,7 +91,7 @@ COSTS = [
     ("efs-credits-draining", "gone for days, and all of the baseline is used", [HOUR_S] * 3),
     ("efs-credits-draining", "more than the baseline, day and night", [DAY_S] * 7 + [HOUR_S] * 3),
     ("efs-throughput-mismatch", "a replica", []),
-    ("efs-throughput-mismatch", "bursting, and calm", [DAY_S] + [HOUR_S] * 2),
+    ("efs-throughput-mismatch", "bursting, and calm", [DAY_S, HOUR_S]),
     ("efs-throughput-mismatch", "256 MiB/s provisioned, and 1 used", [DAY_S] * 9 + [HOUR_S] * 2),
     ("efs-throughput-mismatch", "256 MiB/s provisioned, and 8 used", [DAY_S] * 9 + [FIVE_MINUTES_S, *[HOUR_S] * 2]),
     ("efs-throughput-mismatch", "Elastic, and hardly anything moves", [DAY_S]),
