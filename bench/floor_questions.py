@@ -477,7 +477,8 @@ def efs_cold_data(truth: Truth, region: str, asked: Asked) -> None:
         asked.add(
             system, DAY, truth.files_days, "DataWriteIOBytes Sum", *([] if len(read) else ["StorageBytes Average"])
         )
-        if system.mode == "bursting":
+        touched = read.sum() + truth.total(system, "DataWriteIOBytes Sum", DAY, truth.files_days)
+        if system.mode == "bursting" and touched <= system.standard_bytes * 3 / 4:
             asked.add(system, FIVE if system.standard_bytes > TIB else DAY, truth.files_days, "MeteredIOBytes Sum")
 
 
@@ -489,15 +490,28 @@ def efs_credits_draining(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def efs_serial_small_writes(truth: Truth, region: str, asked: Asked) -> None:
-    """Request hourly writes. If two hours had 90,000, also request five-minute writes and hourly bytes."""
+    """Request hourly writes. If two hours had 90,000, also request hourly bytes, or hourly metadata.
+
+    Metadata and quarters of an hour are enough if no run in them may keep half a writer waiting, at 185 operations a
+    second or 313 on One Zone: a point of a run is at most 1.56 times the average, and a quarter 0.75 times. If hours
+    are too busy for that, five-minute writes are needed.
+    """
     for system in _here(truth.fleet.efs, region):
         if system.replica:
             continue
         asked.add(system, HOUR, 14, "DataWriteIOBytes SampleCount")
         by_hour = truth.values(system, "DataWriteIOBytes SampleCount", HOUR, 14)
-        if len(by_hour) > 1 and (by_hour[1:] + by_hour[:-1]).max() >= 90_000:
+        two = (by_hour[1:] + by_hour[:-1]).max() if len(by_hour) > 1 else 0
+        if two < 90_000:
+            continue
+        least = 500 / (1.6 if system.one_zone else 2.7)
+        if by_hour.max() / HOUR * 1.56 >= 0.75 * least:
             asked.add(system, FIVE, 14, "DataWriteIOBytes SampleCount")
             asked.add(system, HOUR, 14, "DataWriteIOBytes Sum")
+            continue
+        asked.add(system, HOUR, 14, "MetadataIOBytes SampleCount")
+        if two / 1_800 * 1.56 >= least:
+            asked.add(system, 3 * FIVE, 14, "DataWriteIOBytes SampleCount")
 
 
 def efs_single_client(truth: Truth, region: str, asked: Asked) -> None:
@@ -604,15 +618,21 @@ def fsx_surplus(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def fsx_sync_export(truth: Truth, region: str, asked: Asked) -> None:
-    """Request hourly writes for each sync export; if there are many, also five-minute writes, bytes and disk use."""
+    """Request hourly writes for each sync export; if there are many, also five-minute writes.
+
+    If six of them are 100 a second or more, also request bytes and disk use.
+    """
     systems = {system.id: system for system in truth.fleet.fsx}
     for volume in _here(truth.fleet.fsx_volumes, region):
         if volume.kind != "OPENZFS" or all("async" in export.options for export in volume.exports):
             continue
         asked.add(volume, HOUR, 14, "DataWriteOperations Sum")
         by_hour = truth.values(volume, "DataWriteOperations Sum", HOUR, 14)
-        if by_hour[by_hour >= 30_000].sum() >= 180_000:
-            asked.add(volume, FIVE, 14, "DataWriteOperations Sum", "DataWriteBytes Sum")
+        if by_hour[by_hour >= 30_000].sum() < 180_000:
+            continue
+        asked.add(volume, FIVE, 14, "DataWriteOperations Sum")
+        if (truth.values(volume, "DataWriteOperations Sum", FIVE, 14) >= 30_000).sum() >= 6:
+            asked.add(volume, FIVE, 14, "DataWriteBytes Sum")
             disks = ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
             asked.add(systems[volume.file_system_id], FIVE, 14, *_as("Maximum", disks))
 

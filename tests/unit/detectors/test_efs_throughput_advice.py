@@ -384,7 +384,7 @@ def test_calm_hours_decide_it_without_five_minute_metrics(mib_s: float, five_min
 
 
 @pytest.mark.parametrize(
-    ("title", "metrics"), [(CALM, 12), (AT_LIMIT, 12), ("bursting, and calm", 3), ("a replica", 0)]
+    ("title", "metrics"), [(CALM, 12), (AT_LIMIT, 12), ("bursting, and calm", 2), ("a replica", 0)]
 )
 def test_a_throughput_mode_is_judged_by_this_number_of_metrics(title: str, metrics: int) -> None:
     assert len(play_with_queries(MODE, case(MODE, title))[1]) == metrics

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from slackwater.estimates import efs_credits, efs_throughput_mode
 from slackwater.model.money import Change
 from slackwater.model.resources import EfsFileSystem, Target
 from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, TIB
@@ -40,18 +41,18 @@ def test_the_table_of_bursting_by_size(stored_gib: int, baseline_mib_s: float, d
 
 
 def test_100_gib_earn_72_minutes_a_day_at_100_mib_s() -> None:
-    assert efs.burst_s_a_day(100 * GIB, 100 * MIB) / 60 == pytest.approx(
+    assert efs_credits.burst_s_a_day(100 * GIB, 100 * MIB) / 60 == pytest.approx(
         72, rel=0.025
     )  # 5 MiB/s in the guide, 4.88 by its own formula
 
 
 def test_from_a_tib_on_it_bursts_half_of_the_time() -> None:
-    assert efs.burst_s_a_day(TIB, 100 * MIB) == efs.burst_s_a_day(9 * TIB, 900 * MIB) == DAY_S / 2
+    assert efs_credits.burst_s_a_day(TIB, 100 * MIB) == efs_credits.burst_s_a_day(9 * TIB, 900 * MIB) == DAY_S / 2
 
 
 def test_a_lower_ceiling_can_be_kept_up_for_longer_but_not_beyond_a_day() -> None:
-    assert efs.burst_s_a_day(9 * TIB, 600 * MIB) == DAY_S * 3 / 4
-    assert efs.burst_s_a_day(40 * TIB, GIB) == DAY_S
+    assert efs_credits.burst_s_a_day(9 * TIB, 600 * MIB) == DAY_S * 3 / 4
+    assert efs_credits.burst_s_a_day(40 * TIB, GIB) == DAY_S
 
 
 @pytest.mark.parametrize(
@@ -66,13 +67,13 @@ def test_a_lower_ceiling_can_be_kept_up_for_longer_but_not_beyond_a_day() -> Non
 def test_a_daily_job_is_carried_as_long_as_what_is_left_is_enough_for_it(
     daily: int, job_s: int, days: int | None
 ) -> None:
-    assert efs.days_carried(100, daily, job_s, 1 / DAY_S) == days
+    assert efs_credits.days_carried(100, daily, job_s, 1 / DAY_S) == days
 
 
 @given(st.integers(1, 1000), st.integers(1, 1000), st.integers(0, 1000))
 @settings(deadline=None)
 def test_days_carried_are_those_of_counting_them_out(credits_bytes: int, daily: int, earned: int) -> None:
-    days = efs.days_carried(credits_bytes * DAY_S, daily * DAY_S, 0, earned)
+    days = efs_credits.days_carried(credits_bytes * DAY_S, daily * DAY_S, 0, earned)
     left = credits_bytes
     for _ in range(days or 0):
         assert left >= daily
@@ -241,13 +242,15 @@ def test_provisioned_throughput_includes_a_mib_s_for_each_20_gib(stored_gib: int
 def test_the_table_of_break_even(
     provisioned_usd: str, elastic_usd: str, metered_per_byte: float, percent: float
 ) -> None:
-    share = efs.break_even_share(Decimal(provisioned_usd), Decimal(elastic_usd), metered_per_byte, Decimal(730))
+    share = efs_throughput_mode.break_even_share(
+        Decimal(provisioned_usd), Decimal(elastic_usd), metered_per_byte, Decimal(730)
+    )
 
     assert share * 100 == pytest.approx(percent, abs=0.05)
 
 
 def test_break_even_is_where_both_cost_the_same() -> None:
-    share = efs.break_even_share(Decimal(6), Decimal("0.06"), 1, Decimal(730))
+    share = efs_throughput_mode.break_even_share(Decimal(6), Decimal("0.06"), 1, Decimal(730))
     _, write = efs.elastic_units(0, share * 100 * MIB * 730 * HOUR_S)
 
     assert float(write.quantity) * 0.06 == pytest.approx(600)

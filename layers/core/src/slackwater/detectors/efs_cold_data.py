@@ -82,9 +82,8 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
         return Fine("it reads so much that most of it may be in use")
     watch, needs = efs.daily(file_system, limits.window_days, STORED, SAMPLES), _metered_needs(file_system, limits)
     at_once = watch if _silent(file_system, seen, read) else []
-    written, *_ = seen.read(*efs.daily(file_system, limits.window_days, WRITTEN), *at_once, *needs)
-    quiet = _silent(file_system, seen, read) or _silent(file_system, seen, written)
-    silent = seen.read(*watch) if quiet else ()
+    written, *_ = seen.read(*efs.daily(file_system, limits.window_days, WRITTEN), *at_once)
+    silent = seen.read(*watch, *needs)[:2] if at_once or _silent(file_system, seen, written) else ()  # one round
     touched = unless_decided(_touched(file_system, seen, limits, (read, written), *silent))
     if touched.total_bytes > warm_bytes:
         return Fine("it reads and writes so much that most of it may be in use")

@@ -20,17 +20,17 @@ Use parallel writers, larger writes and fewer fsyncs. Or use a storage that answ
 an EBS volume. More throughput does not help.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
-from math import ceil, exp, inf, isnan, nan, pi, sin
+from itertools import batched
+from math import ceil, exp, inf, isnan, pi, sin, sqrt
 from statistics import fmean, median
 from typing import Final, NamedTuple
 
 from slackwater.model.detector import Case, Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.estimates import Alternative
-from slackwater.model.metrics import Metric, Series
+from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import difference
 from slackwater.model.quantities import duration_words
 from slackwater.model.resources import EfsFileSystem
@@ -38,8 +38,8 @@ from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, KIB, MIB,
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
 from slackwater.performance import ebs, fsx, nfs
 from slackwater.performance import efs as formulas
-from slackwater.rules import efs, examples
-from slackwater.rules.efs_throughput import GENERAL_PURPOSE, LEAST_PERMITTED, METADATA_OPERATIONS, WRITES
+from slackwater.rules import efs, efs_throughput, examples
+from slackwater.rules.efs_throughput import LEAST_PERMITTED, METADATA_OPERATIONS, WRITES, Writes
 from slackwater.rules.examples import Cases, Points
 
 IO_LIMIT = Metric("AWS/EFS", "PercentIOLimit", "Maximum", "percent")
@@ -50,12 +50,11 @@ MOST: Final = 0.5  # the share of points at half of the rate or more that must b
 AT_REST, USUAL, REST_POINTS, BEGINS = 0.5, 1.5, 3, 2
 """Before a job, 3 points are not busy or at most 1.5 times the median, and below half of its rate. While it begins,
 up to 2 more points may follow these."""
-BRIDGED: Final = 2  # up to this many missing points in a row are interpolated
 FASTER_POINTS: Final = 2  # ten minutes may be faster: another program, or data from memory
 SCATTERED, HOURS_ALIKE = 0.01, 0.15
 """For a rate that never varies: the share of points or hours that may be missing or slower, and how much the average
 of an hour may differ from the average of all."""
-AN_HOUR: Final = HOUR_S // FIVE_MINUTES_S
+AN_HOUR, A_QUARTER = HOUR_S // FIVE_MINUTES_S, 3  # in points
 NO_RUN: Final = "no small writes began at once and stayed at one rate"
 
 
@@ -78,15 +77,6 @@ class SerialSmallWritesLimits(Limits):
         return self.flat_minutes * MINUTE_S // FIVE_MINUTES_S
 
 
-class Writes(NamedTuple):
-    """Five-minute points: writes a second, and their hour's average size and index. NaN if missing."""
-
-    start_s: int
-    per_s: Sequence[float]
-    mean_bytes: Sequence[float]
-    hours: Sequence[int]
-
-
 class Waits(NamedTuple):
     """Points of small writes at one rate, the longest run of them, and the highest percent of each limit used."""
 
@@ -102,24 +92,21 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
         return Fine(f"it is {file_system.state}")
     if file_system.is_replica:
         return Fine("only a replication writes it")
-    by_hour, written = seen.read(*efs.needs(file_system, HOUR_S, limits.window_days, WRITES, efs.WRITTEN))
-    if not by_hour.present:
-        return Unknown(f"DataWriteIOBytes has no point in {limits.window_days} days")
-    if not _is_busy(by_hour, written, limits):
-        return Fine(NO_RUN)
-
-    (counts,) = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, WRITES))
+    days, needs = limits.window_days, partial(efs.needs, file_system)
+    io_limit = [IO_LIMIT] if file_system.performance_mode == efs_throughput.GENERAL_PURPOSE else []
+    limiting = needs(HOUR_S, max(days, efs_throughput.HOURLY_DAYS), LEAST_PERMITTED, efs.METERED)
+    hourly = needs(HOUR_S, days, efs.WRITTEN, METADATA_OPERATIONS, *io_limit)
+    last = *needs(FIVE_MINUTES_S, days, WRITES), *limiting, *hourly
+    by_hour, written = unless_decided(_busy_hours(file_system, seen, limits, last))
+    counts, allowed, metered, _, metadata, *io = (one.newest(days) for one in seen.read(*last))
     if not counts.present:  # the only hour with points may have begun before the window
-        return Unknown(f"DataWriteIOBytes has no point in {limits.window_days} days")
-    writes = _writes(by_hour, written, counts)
+        return Unknown(f"DataWriteIOBytes has no point in {days} days")
+    writes = efs_throughput.five_minute_writes(by_hour, written, counts)
     always = _never_varies(writes, limits)
     if not (runs := [always] if always else _runs(writes, limits)):
         return Fine(NO_RUN)
 
-    io_limit = (IO_LIMIT,) if file_system.performance_mode == GENERAL_PURPOSE else ()
-    metrics = (METADATA_OPERATIONS, LEAST_PERMITTED, efs.METERED, *io_limit)
-    metadata, *others = seen.read(*efs.needs(file_system, HOUR_S, limits.window_days, *metrics))
-    use = {i: _use(writes, i, written, *others) for run in runs for i in run}
+    use = {i: writes.used(i, written, allowed, metered, *io) for run in runs for i in run}
     waits = unless_decided(_far_from_limits(runs, use, limits))
     rate = fmean(writes.per_s[i] for i in waits.points)
     operations = rate + fmean(metadata.values[writes.hours[i]] for i in waits.points) / HOUR_S  # they wait too
@@ -147,27 +134,45 @@ def _far_from_limits(
     return Fine("throughput or operations may have been the limit")
 
 
-def _is_busy(by_hour: Series, written: Series, limits: SerialSmallWritesLimits) -> bool:
-    """Return whether the hours that a run may touch have enough writes for it, and enough small ones on average."""
-    hours, most_bytes = ceil(limits.flat_minutes * MINUTE_S / HOUR_S) + 1, limits.small_write_kib * KIB
-    least = limits.busy_writes_per_s * limits.flat_points * FIVE_MINUTES_S
-    counts = [0.0 if isnan(count) else count for count in by_hour.values]
-    small = [count if size <= most_bytes * count else 0.0 for count, size in zip(counts, written.values, strict=True)]
+def _busy_hours(
+    fs: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimits, last: Sequence[Need]
+) -> tuple[Series, Series] | Fine | Unknown:
+    """Return the writes and bytes by the hour, or the verdict. Reads `last` in the third round at the latest.
+
+    If enough writers wait, a point has the `least` operations a second. Its run is flat: that is at most `peak` times
+    the average, and quarters of an hour have `low` times that. Two hours of them show a run in the present hour.
+    """
+    days, points, share = limits.window_days, limits.flat_points, limits.flat_percent / 100
+    by_hour, size = seen.read(*efs.needs(fs, HOUR_S, days, WRITES))[0], efs.needs(fs, HOUR_S, days, efs.WRITTEN)
+    if not by_hour.present:
+        return Unknown(f"DataWriteIOBytes has no point in {days} days")
+    if (most := _most_of_a_run(by_hour.values, limits)) < limits.busy_writes_per_s:
+        return Fine(NO_RUN)
+    least = limits.least_writers / nfs.waiting_writers(1, one_zone=fs.availability_zone is not None)
+    peak, low = 1 + share * sqrt(points - 1), 1 - share * sqrt(max(0, points / A_QUARTER - 1))
+    # A shorter run may have no whole quarter, and some quarter has at least as many writes as its hour.
+    if points >= 2 * A_QUARTER - 1 and len(by_hour.present) > 1 and max(by_hour.present) / HOUR_S * peak < least * low:
+        few = most * peak < least
+        (quarter,) = efs.needs(fs, A_QUARTER * FIVE_MINUTES_S, 2 * HOUR_S / DAY_S if few else days, WRITES)
+        needs = *efs.needs(fs, HOUR_S, days, METADATA_OPERATIONS), quarter, *([] if few else size)
+        metadata, quarters, *_ = seen.read(*needs)
+        pairs = zip(by_hour.values, metadata.values, strict=True)
+        more = max(inf if isnan(operations) else operations / HOUR_S for count, operations in pairs if not isnan(count))
+        in_quarter = max(quarters.present, default=0) / quarter.period_s / low
+        if max(in_quarter, most if few else 0) * peak + more < least:
+            return Fine("its operations keep no writer waiting for most of its time")
+        seen.read(*last)
+    (written,) = seen.read(*size)
+    most_bytes, both = limits.small_write_kib * KIB, zip(by_hour.values, written.values, strict=True)
+    small = [count if size <= most_bytes * count else 0.0 for count, size in both]
     small[-1] = inf if small[-1] else 0.0  # the present hour may be like the newest one
-    return all(any(sum(some[i : i + hours]) >= least for i in range(len(some))) for some in (counts, small))
+    return (by_hour, written) if _most_of_a_run(small, limits) >= limits.busy_writes_per_s else Fine(NO_RUN)
 
 
-def _writes(by_hour: Series, size: Series, count: Series) -> Writes:
-    """Return the five-minute writes with their hour's average size. The present hour has that of the hour before."""
-    means = [both / one if one else nan for one, both in zip(by_hour.values, size.values, strict=True)]
-    first = (count.start_s - by_hour.start_s) // FIVE_MINUTES_S
-    hours = [min((first + i) // AN_HOUR, len(by_hour) - 1) for i in range(len(count))]
-    per_s = [one / FIVE_MINUTES_S for one in count.values]
-    for before, after in pairwise([i for i, rate in enumerate(per_s) if not isnan(rate)]):
-        for i in range(before + 1, after if after - before <= BRIDGED + 1 else 0):
-            share = (i - before) / (after - before)
-            per_s[i] = per_s[before] * (1 - share) + per_s[after] * share
-    return Writes(count.start_s, per_s, [means[hour] for hour in hours], hours)
+def _most_of_a_run(counts: Iterable[float], limits: SerialSmallWritesLimits) -> float:
+    """Return the writes a second of a run that makes all writes of the hours that it touches."""
+    each, hours = [0.0 if isnan(n) else n for n in counts], ceil(limits.flat_minutes * MINUTE_S / HOUR_S) + 1
+    return max(sum(each[i : i + hours]) for i in range(len(each))) / (limits.flat_points * FIVE_MINUTES_S)
 
 
 def _rested(per_s: Sequence[float], i: int, rest: float) -> bool:
@@ -225,14 +230,6 @@ def _never_varies(writes: Writes, limits: SerialSmallWritesLimits) -> Sequence[i
     return () if faster or slower > SCATTERED * len(hours) else usual
 
 
-def _use(writes: Writes, i: int, written: Series, allowed: Series, metered: Series, *io: Series) -> tuple[float, float]:
-    """Return the used percent of the permitted throughput and of the I/O limit (0 without one); NaN if unknown."""
-    hour = writes.hours[i]  # other I/O is assumed to be even within the hour
-    used = writes.per_s[i] * writes.mean_bytes[i] + max(metered.values[hour] - written.values[hour], 0) / HOUR_S
-    percent = 100 * used / allowed.values[hour] if allowed.values[hour] else inf
-    return percent, sum(one.values[hour] for one in io)
-
-
 def _flag(fs: EfsFileSystem, writes: Writes, waits: Waits, rate: float, *, always: bool) -> Flagged:
     points, one_zone = waits.points, fs.availability_zone is not None
     kib = fmean(writes.per_s[i] * writes.mean_bytes[i] for i in points) / rate / KIB
@@ -263,7 +260,7 @@ def _flag(fs: EfsFileSystem, writes: Writes, waits: Waits, rate: float, *, alway
             Evidence("Longest time in a row", round(longest_s / HOUR_S, 1), "hours"),
             Evidence("Most of the permitted throughput used, by the hour", round(waits.permitted, 1), "percent"),
             Evidence("Writers that wait in turn for each answer", round(writers, 1), "writers"),
-            *([io_used] if fs.performance_mode == GENERAL_PURPOSE else []),
+            *([io_used] if fs.performance_mode == efs_throughput.GENERAL_PURPOSE else []),
         ),
         advice=(),
         fingerprint_inputs=(one_zone, always),
@@ -308,7 +305,7 @@ def writing(rates: Sequence[float], kib: float = 8, **other: float) -> dict[tupl
     """Return writes a second by five minutes, and other hourly metrics."""
     other = {"metered_mib_s": 0, "permitted_mib_s": 100, "io": 3, "metadata_per_s": 10, **other}
     counts = [rate * FIVE_MINUTES_S for rate in rates]
-    hours = [sum(counts[i : i + AN_HOUR]) for i in range(0, len(counts), AN_HOUR)]
+    quarters, hours = ([sum(few) for few in batched(counts, points)] for points in (A_QUARTER, AN_HOUR))
     by_hour = {
         WRITES: hours,
         efs.WRITTEN: [count * kib * KIB for count in hours],
@@ -317,7 +314,8 @@ def writing(rates: Sequence[float], kib: float = 8, **other: float) -> dict[tupl
         efs.METERED: [count * kib * KIB + other["metered_mib_s"] * MIB * HOUR_S for count in hours],
         IO_LIMIT: [other["io"]] * len(hours),
     }
-    return {(WRITES, FIVE_MINUTES_S): counts, **{(metric, HOUR_S): values for metric, values in by_hour.items()}}
+    each = {(WRITES, FIVE_MINUTES_S): counts, (WRITES, A_QUARTER * FIVE_MINUTES_S): quarters}
+    return {**each, **{(metric, HOUR_S): values for metric, values in by_hour.items()}}
 
 
 def nightly(*rates: float, rest: float = 2) -> list[float]:

@@ -43,7 +43,7 @@ from slackwater.rules.examples import Cases, Metrics
 from slackwater.rules.fsx import DISK_IOPS, SERVER_DISK_IOPS, SERVER_DISK_THROUGHPUT, WRITES, WRITTEN
 
 DISKS: Final = (DISK_IOPS, SERVER_DISK_IOPS, SERVER_DISK_THROUGHPUT)
-DEMAND: Final = Fine("its writes rose and fell with the demand, without a ceiling")
+DEMAND: Final = Fine("its writes were few, or rose and fell with the demand, without a ceiling")
 
 
 class SyncExportLimits(Limits):
@@ -75,11 +75,14 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     if not _may_hold(by_hour.present, busy, needed):
         return Fine("it has few writes")
 
-    moved = [metric.need(*by, period_s=FIVE_MINUTES_S, days=days) for metric in (WRITES, WRITTEN)]
-    busy_disks = [metric.need(*on_server, period_s=FIVE_MINUTES_S, days=days) for metric in DISKS]
-    if by != own:
-        seen.read(*moved, *busy_disks)  # in one round: it is the last
-    writes, written = seen.read(*moved)
+    metrics = (WRITES, by), (WRITTEN, by), *((disk, on_server) for disk in DISKS)
+    needs = [metric.need(*of, period_s=FIVE_MINUTES_S, days=days) for metric, of in metrics]
+    writes, *_ = seen.read(*(needs[:1] if by == own else needs))  # for a file system, this round is the last
+    held = nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100)
+    many = [i for i in held if writes.values[i] >= busy]
+    if len(many) < needed and not _may_hold(_hidden(by_hour, writes, writes), busy, needed):
+        return DEMAND
+    _, written, *disks = seen.read(*needs)
     largest, sizes = limits.small_write_kib * KIB, enumerate(zip(writes.values, written.values, strict=True))
     # The comparisons are False for NaN, a missing point.
     small = {i for i, (count, size) in sizes if count >= busy and size / count <= largest}
@@ -88,14 +91,10 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
         if _may_hold(hidden, busy, needed):
             return Unknown(f"no five-minute points show when {sum(hidden):,.0f} writes came, or how large they were")
         return Fine("it never had many small writes for long")
-    at_ceiling = [i for i in nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100) if i in small]
-    if len(at_ceiling) < needed:
-        return DEMAND
-    disks = seen.read(*busy_disks)
     idle = {i for i in small if not any(one.values[i] >= limits.disk_percent for one in disks)}
     if len(idle) < needed:
         return Fine("its disks were busy: they are the limit, not the export")
-    waited = unless_decided(_waited([i for i in at_ceiling if i in idle], disks, needed))
+    waited = unless_decided(_waited([i for i in many if i in idle], disks, needed))
     server = seen.fleet.get(FsxFileSystem, volume.file_system_id)
     iops = server.iops if server else None
     return _flag(volume, iops, [writes, written, *disks], waited, None if by == own else others)

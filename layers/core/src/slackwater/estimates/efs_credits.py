@@ -6,6 +6,7 @@ MiB/s.
 """
 
 from dataclasses import dataclass
+from math import floor
 from typing import Final
 
 from pydantic import Field
@@ -116,7 +117,7 @@ def work(inputs: EfsCredits, known: Known) -> Answer[Credits]:
         baseline_mib_s=min(baseline, allowed.write) / MIB,
         write_ceiling_mib_s=allowed.write / MIB,
         read_ceiling_mib_s=allowed.read / MIB,
-        burst_minutes_a_day=efs.burst_s_a_day(inputs.stored, allowed.write) / MINUTE_S,
+        burst_minutes_a_day=burst_s_a_day(inputs.stored, allowed.write) / MINUTE_S,
         refill_hours=credits_bytes / baseline / HOUR_S,
         refill_hours_at_worst=credits_bytes / earned / HOUR_S if earned else None,
     )
@@ -156,6 +157,22 @@ def _input_bytes(inputs: EfsCredits) -> float | None:
 OF_FOOTAGE: Final = ("duration", "renditions", "passes", "video_share", "output_size", "pass_log")
 
 
+def burst_s_a_day(standard_bytes: float, ceiling_bytes_per_s: float) -> float:
+    """Return how many seconds a day's credits last at this rate, which a Region may keep below the full burst."""
+    return DAY_S * min(1.0, efs.earned_bytes_per_s(standard_bytes) / ceiling_bytes_per_s)
+
+
+def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_bytes_per_s: float) -> int | None:
+    """Return for how many days full credits carry a daily job that takes `job_s` seconds; None if they always do.
+
+    On the day after these, the job has too few credits. The file system earns credits during the job and for the rest
+    of the day. `daily_bytes` is what the job is metered as.
+    """
+    lost = daily_bytes - earned_bytes_per_s * DAY_S
+    left = credits_bytes - (daily_bytes - earned_bytes_per_s * job_s)
+    return max(0, floor(left / lost) + 1) if lost > 0 else None
+
+
 def _job(inputs: EfsCredits, credits_bytes: int, allowed: efs.Allowance) -> _Job | None:
     """Return the daily job, running as fast as its credits allow; None if there is none."""
     metered = efs.metered_bytes(inputs.write_per_day, inputs.read_per_day)
@@ -169,7 +186,7 @@ def _job(inputs: EfsCredits, credits_bytes: int, allowed: efs.Allowance) -> _Job
             field, f"the daily job takes {duration_words(job_s)} even with credits; a day has time for {most}"
         )
     days, at_worst = (
-        efs.days_carried(credits_bytes, metered, job_s, earned)
+        days_carried(credits_bytes, metered, job_s, earned)
         for earned in (efs.baseline_bytes_per_s(inputs.stored), efs.earned_bytes_per_s(inputs.stored))
     )
     return _Job(metered, days, at_worst)

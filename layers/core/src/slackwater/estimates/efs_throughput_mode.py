@@ -4,6 +4,7 @@ Bursting lives on credits, Provisioned is paid for whether it is used or not, an
 """
 
 from collections.abc import Mapping
+from decimal import Decimal
 from math import ceil
 from typing import Final, Literal
 
@@ -188,6 +189,18 @@ LEAST_KNOWN: Final = "costs least of the modes that carry this and have a known 
 UNSAID: Final = "what it costs is unknown without read-per-month and write-per-month"
 
 
+def break_even_share(
+    provisioned_usd: Decimal, elastic_usd_per_gib: Decimal, metered_per_byte: float, hours_per_month: Decimal
+) -> float:
+    """Return the average use, as a share of the provisioned throughput, above which Elastic costs more.
+
+    `provisioned_usd` is the price of 1 MiB/s for a month. `metered_per_byte` is what a byte of the mix of reads and
+    writes is metered as: 1 for writes only, a third for reads only.
+    """
+    moved_gib = float(hours_per_month) * HOUR_S * MIB / metered_per_byte / GIB
+    return float(provisioned_usd) / (float(elastic_usd_per_gib) * moved_gib)
+
+
 def _break_even_percent(load: Load, known: Known) -> float | None:
     """Return the use, in percent of provisioned throughput, above which Elastic costs more; None if a price is unknown.
 
@@ -197,7 +210,7 @@ def _break_even_percent(load: Load, known: Known) -> float | None:
     elastic = known.usd(*efs.elastic_units(GIB * load.read_share, GIB * (1 - load.read_share), load.operation_bytes))
     if provisioned is None or not elastic:
         return None
-    return efs.break_even_share(provisioned, elastic, load.metered_per_byte, known.hours_per_month) * 100
+    return break_even_share(provisioned, elastic, load.metered_per_byte, known.hours_per_month) * 100
 
 
 def _elastic_words(

@@ -6,7 +6,7 @@ values are for the General Purpose performance mode. `standard_bytes` are in Sta
 
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from math import ceil, floor, inf
+from math import ceil, inf
 from typing import Final, Literal, NamedTuple
 
 from slackwater.model import money
@@ -14,7 +14,7 @@ from slackwater.model.metrics import Series
 from slackwater.model.money import Change, amount, efs_storage
 from slackwater.model.quantities import binary_rate_words, duration_words, size_words
 from slackwater.model.resources import EfsFileSystem
-from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, TIB
+from slackwater.model.units import GIB, KIB, MIB, TIB
 
 type EfsMode = Literal["bursting", "provisioned", "elastic"]
 
@@ -57,22 +57,6 @@ def seconds_to_empty(credits_bytes: float, metered_bytes_per_s: float, standard_
     """Return how many seconds these credits last; None if the rate is not above the baseline."""
     net = metered_bytes_per_s - baseline_bytes_per_s(standard_bytes)
     return credits_bytes / net if net > 0 else None
-
-
-def burst_s_a_day(standard_bytes: float, ceiling_bytes_per_s: float) -> float:
-    """Return how many seconds a day's credits last at this rate, which a Region may keep below the full burst."""
-    return DAY_S * min(1.0, earned_bytes_per_s(standard_bytes) / ceiling_bytes_per_s)
-
-
-def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_bytes_per_s: float) -> int | None:
-    """Return for how many days full credits carry a daily job that takes `job_s` seconds; None if they always do.
-
-    On the day after these, the job has too few credits. The file system earns credits during the job and for the rest
-    of the day. `daily_bytes` is what the job is metered as.
-    """
-    lost = daily_bytes - earned_bytes_per_s * DAY_S
-    left = credits_bytes - (daily_bytes - earned_bytes_per_s * job_s)
-    return max(0, floor(left / lost) + 1) if lost > 0 else None
 
 
 def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_bytes: float, held_bytes: float) -> float:
@@ -233,18 +217,6 @@ def elastic_for(
     """Return the bytes that Elastic moves for this amount; None if a price is unknown. `cost` is `Known.usd`."""
     read_usd, write_usd = map(cost, elastic_units(GIB, GIB, operation_bytes))
     return Allowance(GIB * float(usd / read_usd), GIB * float(usd / write_usd)) if read_usd and write_usd else None
-
-
-def break_even_share(
-    provisioned_usd: Decimal, elastic_usd_per_gib: Decimal, metered_per_byte: float, hours_per_month: Decimal
-) -> float:
-    """Return the average use, as a share of the provisioned throughput, above which Elastic costs more.
-
-    `provisioned_usd` is the price of 1 MiB/s for a month. `metered_per_byte` is what a byte of the mix of reads and
-    writes is metered as: 1 for writes only, a third for reads only.
-    """
-    moved_gib = float(hours_per_month) * HOUR_S * MIB / metered_per_byte / GIB
-    return float(provisioned_usd) / (float(elastic_usd_per_gib) * moved_gib)
 
 
 NOISE: Final = 1e-9  # the error of binary floats: a share of 1 is within the limit

@@ -4,9 +4,10 @@ Sources: Amazon EFS User Guide, "CloudWatch metrics for Amazon EFS", "Amazon EFS
 API Reference, "UpdateFileSystem".
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from math import ceil, isnan
+from itertools import pairwise
+from math import ceil, inf, isnan, nan
 from typing import Final, NamedTuple
 
 from slackwater.model.detector import Seen
@@ -38,6 +39,7 @@ MOVED: Final = (READ, READS, WRITTEN, WRITES, METADATA, METADATA_OPERATIONS, MET
 LOOK_BACK_DAYS: Final = 36  # daily points: 35 days can pass between first Mondays, and a job may start late
 HOURLY_DAYS: Final = 16  # hourly points: two weeks, and a day on each side to compare
 
+BRIDGED: Final = 2  # up to this many missing five-minute points in a row are interpolated
 GENERAL_PURPOSE: Final = "generalPurpose"  # the performance mode that Elastic throughput requires
 
 WAIT: Final = (
@@ -297,3 +299,32 @@ def more_throughput(
     )
     steps = replace(steps, action="raise-provisioned-in-steps")
     return (steps, elastic) if file_system.performance_mode == GENERAL_PURPOSE else (steps,)
+
+
+class Writes(NamedTuple):
+    """Five-minute points: writes a second, and their hour's average size and index. NaN if missing."""
+
+    start_s: int
+    per_s: Sequence[float]
+    mean_bytes: Sequence[float]
+    hours: Sequence[int]
+
+    def used(self, i: int, written: Series, allowed: Series, metered: Series, *io: Series) -> tuple[float, float]:
+        """Return the used percent of the permitted throughput and of the I/O limit (0 without one); NaN if unknown."""
+        hour = self.hours[i]  # other I/O is assumed to be even within the hour
+        used = self.per_s[i] * self.mean_bytes[i] + max(metered.values[hour] - written.values[hour], 0) / HOUR_S
+        percent = 100 * used / allowed.values[hour] if allowed.values[hour] else inf
+        return percent, sum(one.values[hour] for one in io)
+
+
+def five_minute_writes(by_hour: Series, size: Series, count: Series) -> Writes:
+    """Return the five-minute writes with their hour's average size. The present hour has that of the hour before."""
+    means = [both / one if one else nan for one, both in zip(by_hour.values, size.values, strict=True)]
+    first = count.start_s - by_hour.start_s
+    hours = [min((first + i * FIVE_MINUTES_S) // HOUR_S, len(by_hour) - 1) for i in range(len(count))]
+    per_s = [one / FIVE_MINUTES_S for one in count.values]
+    for before, after in pairwise([i for i, rate in enumerate(per_s) if not isnan(rate)]):
+        for i in range(before + 1, after if after - before <= BRIDGED + 1 else 0):
+            share = (i - before) / (after - before)
+            per_s[i] = per_s[before] * (1 - share) + per_s[after] * share
+    return Writes(count.start_s, per_s, [means[hour] for hour in hours], hours)
