@@ -76,16 +76,16 @@ def days_above(sums: Series, baseline_gbps: float, days: int, *, if_missing: int
 
     `sums` are bytes per hour or quarter hour. Six points above the baseline, with pauses of at most two, span at most
     16 points, and a third of those in the periods between. `if_missing` is for a period without a point. The period of
-    a start within these days counts as full. One more day is added for the time after the last period.
+    a start within these days counts as full. After the last hour is one more day, after a quarter hour two points.
     """
     above = network.PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps) * FIVE_MINUTES_S
     size, a_day = sums.period_s // FIVE_MINUTES_S, DAY_S // sums.period_s
     inside = (if_missing if isnan(value) else min(size, int(value / above + 1e-6)) for value in sums.values)
-    most, width = [size * (len(sums) < a_day * days), *inside], 2 + 14 // size
+    most, width = [size * (len(sums) < a_day * days), *inside, 0 if size == 12 else 2], 2 + 14 // size
     goes_on = [points >= size // 3 for points in most]
-    begins = (i for i in range(len(most)) if sum(most[i : network.touched_until(i, goes_on, width)]) >= 6)
+    begins = (i for i in range(len(most) - 1) if sum(most[i : network.touched_until(i, goes_on, width)]) >= 6)
     held = {i + after for i in begins for after in range(width)}
-    return 1 + max(len({(i - first) // a_day for i in held}) for first in range(a_day))
+    return (size == 12) + max(len({(i - first) // a_day for i in held}) for first in range(a_day))
 
 
 def chart(label: str, value: float, traffic: Series, span: tuple[float, float], kind: InstanceType) -> Evidence:
