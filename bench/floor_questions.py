@@ -19,7 +19,7 @@ from slackwater_simulator.series import Floats, statistic
 from slackwater_simulator.telemetry import agent_dimensions, disk_dimensions
 
 KIB, MIB, GIB, TIB = 2**10, 2**20, 2**30, 2**40
-DAY, HOUR, FIVE = 86_400, 3_600, 300
+DAY, HOUR, QUARTER, FIVE = 86_400, 3_600, 900, 300
 QUERIES, POINTS = 500, 100_800
 
 BYTES = ("VolumeReadBytes", "VolumeWriteBytes")
@@ -393,17 +393,20 @@ def ec2_network(truth: Truth, region: str, asked: Asked) -> None:
     """Request hourly traffic in and out.
 
     Also request five-minute traffic if the hourly sums allow an hour at the baseline, or half an hour if ENA counters
-    can confirm it. If traffic was stuck at the baseline, also request CPU credits and the counters.
+    can confirm it. If no hour was at the baseline, the sums of quarter hours must allow it too. If traffic was stuck at
+    the baseline, also request CPU credits and the counters.
     """
     pinned = {p.resource_id for p in truth.fleet.planted if "ec2-network-throttled" in (*p.issues, p.control_of)}
     for instance in truth.running(region):
         if not instance.kind.bursts:
             continue
         asked.add(instance, HOUR, 14, "NetworkIn Sum", "NetworkOut Sum")
-        near = [way for way in ("NetworkIn Sum", "NetworkOut Sum") if _came_near(truth, instance, way)]
-        room = {way: _room(truth, instance, way) for way in near}
+        most = {way: _busiest_hour(truth, instance, way) for way in ("NetworkIn Sum", "NetworkOut Sum")}
         counted = bool(instance.agent and agent_dimensions(instance))
-        ways = [way for way in near if room[way] and (counted or sum(room.values()) >= 12)]
+        ways = _with_room(truth, instance, [way for way in most if most[way] >= 0.25], HOUR, counted=counted)
+        if max(most.values()) < 0.9:
+            asked.add(instance, QUARTER, 14, *ways)
+            ways = _with_room(truth, instance, ways, QUARTER, counted=counted)
         asked.add(instance, FIVE, 14, *ways)
         stuck = [way for way in ways if instance.id in pinned and _stuck(truth, instance, way)]
         if stuck and instance.kind.cpu_credits:
@@ -417,18 +420,31 @@ def _traffic(truth: Truth, instance: Instance, way: str, period_s: int) -> Float
     return truth.values(instance, way, period_s, 14) / period_s / instance.kind.baseline_bytes
 
 
-def _came_near(truth: Truth, instance: Instance, way: str) -> bool:
-    return bool(_traffic(truth, instance, way, HOUR).max(initial=0) >= 0.25)
+def _busiest_hour(truth: Truth, instance: Instance, way: str) -> float:
+    return float(_traffic(truth, instance, way, HOUR).max(initial=0))
 
 
-def _room(truth: Truth, instance: Instance, way: str) -> int:
+def _with_room(truth: Truth, instance: Instance, ways: Sequence[str], period_s: int, *, counted: bool) -> list[str]:
+    """Return the directions that can have half an hour at the baseline, or an hour together if nothing is counted."""
+    room = {way: _room(truth, instance, way, period_s) for way in ways}
+    return [way for way in ways if room[way] and (counted or sum(room.values()) >= 12)]
+
+
+def _room(truth: Truth, instance: Instance, way: str, period_s: int) -> int:
     """Return the highest possible number of five-minute points at 90 % of the baseline or more.
 
-    Only hours count that allow six such points together with a neighbouring hour.
+    Only periods count that allow six such points in a row together with their neighbours: two hours, or three quarter
+    hours with all points of the one between at the baseline.
     """
-    most = np.minimum(12, np.floor(_traffic(truth, instance, way, HOUR) * 12 / 0.9 + 1e-6))
-    pairs = np.convolve(most, np.ones(2), "valid") >= 6
-    return int(most[np.append(pairs, False) | np.append(False, pairs)].sum())
+    size, ratio = period_s // FIVE, _traffic(truth, instance, way, period_s)
+    most = np.minimum(size, np.floor(ratio * size / 0.9 + 1e-6))
+    width = 2 if period_s == HOUR else 3
+    if len(most) < width:
+        return 0
+    enough = np.convolve(most, np.ones(width), "valid") >= 6
+    if period_s == QUARTER:
+        enough &= ((most == size) & (ratio <= 1.05))[1:-1]
+    return int(most[np.convolve(enough, np.ones(width)) > 0].sum())
 
 
 def _stuck(truth: Truth, instance: Instance, way: str) -> bool:

@@ -368,12 +368,16 @@ def test_a_baseline_that_may_be_another_is_of_low_confidence() -> None:
     assert (flagged(NETWORK, UPLOADS).confidence, weighted.confidence) == ("medium", "low")
 
 
+def by_period(values: list[float]) -> dict[int, list[float]]:
+    """Return five-minute sums, and those of quarter hours and hours."""
+    return {n * 300: [sum(values[i : i + n]) for i in range(0, len(values), n)] for n in (1, 3, 12)}
+
+
 def uploads(mb_s: float, minutes: int, days: int = 14) -> dict[object, list[float]]:
     day = [mb_s * 1e6 * 300] * (minutes // 5)
     values = ([1e6] * 288) * (14 - days) + [*day, *[1e6] * (288 - len(day))] * days
     metrics = case(NETWORK, UPLOADS).metrics
-    hours = [sum(values[i : i + 12]) for i in range(0, len(values), 12)]
-    new = {300: values, 3600: hours}
+    new = by_period(values)
     return {
         key: new[key[1]] if key[0].name == "NetworkOut" else [*old]  # type: ignore[misc]
         for key, old in metrics.items()
@@ -397,8 +401,7 @@ def test_half_an_hour_above_the_baseline_on_five_days(mb_s: float, minutes: int,
 
 def test_a_run_over_midnight_counts_once_and_one_of_days_for_each() -> None:
     def days(values: list[float]) -> str:
-        hours = [sum(values[i : i + 12]) for i in range(0, len(values), 12)]
-        new = {300: values, 3600: hours}
+        new = by_period(values)
         metrics = {
             key: new[key[1]] if key[0].name == "NetworkOut" else old
             for key, old in case(NETWORK, UPLOADS).metrics.items()

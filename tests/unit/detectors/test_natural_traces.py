@@ -44,7 +44,7 @@ def judged(rates: Floats, instance_type: str) -> Verdict:
         title="a natural trace",
         resource=examples.instance(instance_type=instance_type, launched_at=examples.days_ago(100)),
         expect=Fine,
-        metrics={**examples.and_hourly(OUT.traffic, sums.tolist()), **credits_left},
+        metrics={**examples.and_hourly(OUT.traffic, sums.tolist(), 3), **credits_left},
         records=(TYPES[instance_type],),
     )
     return play(registry()["ec2-network-throttled"], case)

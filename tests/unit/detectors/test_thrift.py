@@ -8,6 +8,7 @@ from slackwater.engine.cases import play_with_queries
 from slackwater.engine.registry import registry
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S
 from slackwater.model.verdicts import Fine
+from slackwater.rules.ec2_network import QUARTER_HOUR_S
 
 COSTS = [
     ("ebs-surplus-throughput", "125 MiB/s, as every gp3", []),
@@ -101,6 +102,16 @@ COSTS = [
     ("efs-idle", "a month of zeros", [DAY_S] * 6),
     ("ec2-network-throttled", "a type without burst", []),
     ("ec2-network-throttled", "hardly any traffic: settled by the hour", [HOUR_S] * 2),
+    (
+        "ec2-network-throttled",
+        "at its baseline every other five minutes",
+        [HOUR_S] * 2 + [QUARTER_HOUR_S],
+    ),
+    (
+        "ec2-network-throttled",
+        "two half hours of it, each after ten minutes of burst",
+        [HOUR_S] * 2 + [QUARTER_HOUR_S] + [FIVE_MINUTES_S] * 3,
+    ),
     ("ec2-network-throttled", "steady at its baseline, never a burst", [HOUR_S] * 2 + [FIVE_MINUTES_S]),
     ("fsx-idle", "three days old", []),
     ("fsx-idle", "a job on the first Monday of the month", [DAY_S]),
@@ -117,6 +128,11 @@ COSTS = [
     ("fsx-surplus-throughput", "640 MB/s, 9 % busy at most", [DAY_S] * 6),
     ("ec2-network-over-baseline", "a type without burst", []),
     ("ec2-network-over-baseline", "hardly any traffic: settled by the hour", [HOUR_S] * 2),
+    (
+        "ec2-network-over-baseline",
+        "ten minutes of every hour: the credits come back",
+        [HOUR_S] * 2 + [QUARTER_HOUR_S],
+    ),
     ("ec2-network-over-baseline", "half an hour on four days", [HOUR_S] * 2 + [FIVE_MINUTES_S]),
     ("ec2-network-over-baseline", "an hour at 250 MB/s on two days: settled by the hour", [HOUR_S] * 2),
     ("ec2-cpu-credits-surcharged", "a type without CPU credits", []),

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slackwater.model.metrics import Series
-from slackwater.performance import network_credits
+from slackwater.performance import network, network_credits
 from slackwater.performance.network_credits import Budget, Plateau, Shape
 
 LONG = [0.99] * 12
@@ -113,18 +113,20 @@ levels = st.one_of(st.none(), st.sampled_from([0.0, 0.5, 0.9, 0.94, 1.05, 1.06, 
 pieces = st.lists(st.tuples(levels, st.integers(1, 40)), max_size=12)
 
 
+@pytest.mark.parametrize("size", [3, 12])
 @settings(max_examples=300)
 @given(pieces, st.integers(0, 11), st.integers(0, 11), st.sampled_from([3, 6, 7, 12, 14, 30]))
-def test_hours_never_leave_less_room_than_five_minutes_show(
-    pieces: list[tuple[float | None, int]], before: int, after: int, least: int
+def test_coarse_data_never_leave_less_room_than_five_minutes_show(
+    size: int, pieces: list[tuple[float | None, int]], before: int, after: int, least: int
 ) -> None:
     rates = [rate for rate, points in pieces for _ in range(points)]
-    rates += [0.0] * (-(len(rates) - before - after) % 12)
-    inner = [rates[i : i + 12] for i in range(before, len(rates) - after, 12)]
-    hours = [sum(rate for rate in hour if rate is not None) * BASELINE * 300 for hour in inner]
-    by_hour = Series.of(0, 3_600, hours)
+    before, after = before % size, after % size
+    rates += [0.0] * (-(len(rates) - before - after) % size)
+    inner = [rates[i : i + size] for i in range(before, len(rates) - after, size)]
+    sums = [sum(rate for rate in part if rate is not None) * BASELINE * 300 for part in inner]
+    coarse = Series.of(0, size * 300, sums)
 
-    most = network_credits.most_near_baseline(by_hour, BASELINE, min_points=least, before=before, after=after)
+    most = network.most_near_baseline(coarse, BASELINE, least, (before, after))
 
     assert most >= runs_of(rates, least)
 
@@ -132,9 +134,27 @@ def test_hours_never_leave_less_room_than_five_minutes_show(
 def test_hours_too_quiet_for_half_an_hour_at_the_baseline_leave_no_room() -> None:
     def room(*hours: float | None) -> int:
         series = Series.of(0, 3_600, [None if hour is None else hour * BASELINE * 3_600 for hour in hours])
-        return network_credits.most_near_baseline(series, BASELINE, min_points=6, before=0, after=0)
+        return network.most_near_baseline(series, BASELINE, 6, (0, 0))
 
     assert room(0.4, 0.0, 0.4) == 0  # five points each, but not adjacent
     assert room(0.23, 0.23) == 6  # three each, adjacent
     assert room(0.4, None, 0.45) == 6
     assert room(20.0) == 12
+
+
+@pytest.mark.parametrize(
+    ("quarters", "room"),
+    [
+        ((0.7, 1.0, 0.4), 6),  # two points, three and one
+        ((0.59, 1.0, 0.4), 0),  # one, three and one
+        ((0.7, 0.89, 0.7), 0),  # the middle is not near the baseline all the time
+        ((0.7, 1.06, 0.7), 0),  # nor here
+        ((3.0, 3.0), 6),
+        ((0.7, None, 0.7), 0),
+    ],
+)
+def test_between_the_first_and_the_last_quarter_hour_of_a_plateau_all_are_at_the_baseline(
+    quarters: tuple[float | None, ...], room: int
+) -> None:
+    sums = Series.of(0, 900, [None if one is None else one * BASELINE * 900 for one in quarters])
+    assert network.most_near_baseline(sums, BASELINE, 6, (0, 0)) == room

@@ -31,7 +31,7 @@ from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import network
 from slackwater.rules import ec2_network, examples
-from slackwater.rules.ec2_network import IN, OUT, Direction, Traffic, days_above
+from slackwater.rules.ec2_network import DIRECTIONS, IN, OUT, QUARTER_HOUR_S, Direction, Traffic, days_above
 from slackwater.rules.examples import Cases, Metrics, a_day, and_hourly, days_ago
 
 
@@ -45,40 +45,45 @@ class OverBaselineLimits(Limits):
 
 
 class Over(NamedTuple):
-    """The runs of one direction above the baseline (`runs`, indexes into `traffic`), and how many days have one.
-
-    `drawn_s` is the deepest draw of credits, as seconds of a burst at the peak.
-    """
+    """The runs of one direction above the baseline, and how many days have one."""
 
     direction: Direction
     traffic: Series
-    runs: Sequence[range]
+    runs: Sequence[range]  # indexes into `traffic`
     days: int
-    drawn_s: float
+    drawn_s: float  # the deepest draw of credits, as seconds of a burst at the peak
 
 
 def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict:
     """Flag an instance that is above its baseline for long on many days."""
     screen = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
     found = unless_decided(screen)
-    window, hours = limits.window_days, found.by_hour
+    window, hours = limits.window_days, found.read(HOUR_S, DIRECTIONS)
     busy = [way for way in found.near if days_above(hours[way], found.baseline_gbps, window) >= limits.above_days]
-    closer = ec2_network.by_five_minutes(instance, seen, limits.window_days, busy)
+    quarters = found.read(QUARTER_HOUR_S, busy if found.calm else ())
+    settled = [way for way, one in quarters.items() if _is_settled(one, found, limits)]
+    closer = found.read(FIVE_MINUTES_S, [way for way in busy if way not in settled])
     ways = [_over(way, traffic, found, limits) for way, traffic in closer.items()]
     if over := [way for way in ways if way.days >= limits.above_days]:
         return _flag(instance, found.instance_type, over, limits)
 
     above = {way.direction: way.days for way in ways}
-    for direction, by_hour in found.by_hour.items():
-        series = closer.get(direction, by_hour)
+    for direction in (way for way in DIRECTIONS if way not in settled):
+        series = closer.get(direction, hours[direction])
         dark = _dark_days(series, at_least_s=max(series.period_s, limits.above_minutes * MINUTE_S))
         if dark and dark + above.get(direction, 0) >= limits.above_days:
             days = f"{dark} of {limits.window_days} days"
             return Unknown(f"{direction.traffic.name} has no points on {days}, and may have been above the baseline")
     if not ways:
-        return Fine(f"no hour came near its baseline, or on fewer than {limits.above_days} days")
+        return Fine(f"it was above its baseline for half an hour on fewer than {limits.above_days} days")
     days = f"{max(above.values())} of {limits.window_days} days"
     return Fine(f"it was above its baseline for {limits.above_minutes} minutes without a break on {days}")
+
+
+def _is_settled(quarters: Series, found: Traffic, limits: OverBaselineLimits) -> bool:
+    """Return whether too few days can be above the baseline or dark. The days of five-minute points begin nearby."""
+    above = days_above(quarters, found.baseline_gbps, limits.window_days, if_missing=0)
+    return above + _dark_days(quarters, at_least_s=QUARTER_HOUR_S, beside=2) < limits.above_days
 
 
 def _over(direction: Direction, traffic: Series, found: Traffic, limits: OverBaselineLimits) -> Over:
@@ -99,13 +104,13 @@ def _days(runs: Sequence[range], traffic: Series) -> int:
     return len({(start - quiet * an_hour) // a_day for run in runs for start in range(run.start, run.stop, a_day)})
 
 
-def _dark_days(series: Series, *, at_least_s: float) -> int:
-    """Return how many days have a gap that is long enough to hide a run above the baseline."""
+def _dark_days(series: Series, *, at_least_s: float, beside: int = 0) -> int:
+    """Return how many days have a gap that is long enough to hide a run, or are so many points `beside` one."""
     a_day, dark, gap = DAY_S // series.period_s, set[int](), 0
     for i, value in enumerate(series.values):
         gap = gap + 1 if isnan(value) else 0
         if gap * series.period_s >= at_least_s:
-            dark.add((len(series) - 1 - i) // a_day)
+            dark.update((len(series) - 1 - i + near) // a_day for near in range(-beside, beside + 1))
     return len(dark)
 
 
@@ -173,7 +178,7 @@ def points(days: int, *rates: tuple[float, int], every: int = 1) -> list[float |
 
 def moved(days: int, *rates: tuple[float, int], every: int = 1, inward: bool = False) -> Metrics:
     """Return the same as metrics, outbound or both ways."""
-    sent, received = (and_hourly(way.traffic, points(days, *rates, every=every)) for way in (OUT, IN))
+    sent, received = (and_hourly(way.traffic, points(days, *rates, every=every), 3) for way in (OUT, IN))
     return {**sent, **received} if inward else sent
 
 
@@ -207,7 +212,7 @@ DETECTOR = Detector(
         uploads("two thirds of the baseline each way: the directions do not add up", Fine, metrics=TWO_THIRDS),
         uploads("above it until it became another type", Fine, "on 4 of", launched_at=days_ago(4), metrics=DAILY),
         uploads("four days above it, and a day without points", Unknown, "NetworkOut has no", metrics=A_DAY_DARK),
-        uploads("hardly any traffic: settled by the hour", Fine, "no hour"),
+        uploads("hardly any traffic: settled by the hour", Fine, "fewer than 5 days"),
         uploads("an hour at 250 MB/s on two days: settled by the hour", Fine, "fewer than 5 days", metrics=TWO_DAYS),
         uploads("a week without a point", Unknown, "on 7 of 14 days", metrics=A_WEEK_DARK),
         bare("a type without burst", Fine, "no burst", instance_type="m6i.8xlarge"),

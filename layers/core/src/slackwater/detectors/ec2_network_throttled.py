@@ -39,7 +39,7 @@ from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import network, network_credits
 from slackwater.performance.network_credits import Budget, Plateau
 from slackwater.rules import ec2, ec2_network, examples
-from slackwater.rules.ec2_network import DIRECTIONS, IN, OUT, Direction
+from slackwater.rules.ec2_network import DIRECTIONS, IN, OUT, QUARTER_HOUR_S, Direction
 from slackwater.rules.examples import Cases, Metrics, a_day, and_hourly, days_ago
 
 CREDIT_BALANCE = Metric("AWS/EC2", "CPUCreditBalance", "Minimum", "credits")
@@ -88,28 +88,24 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     """Flag an instance that burst and then stuck to its baseline."""
     screen = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
     found = unless_decided(screen)
-    if not found.near:
-        return Fine("no hour came near its baseline")
     kind, least = found.instance_type, limits.least_points
     counters = {way: _counters(instance, way, seen, limits) for way in found.near}
-    room = {way: _room(found.by_hour[way], kind, seen, limits) for way in found.near}
-    if sum(room.values()) < 2 * least and not any(room[way] for way in room if counters[way]):
-        return Fine(NEVER_STUCK)
-    closer = ec2_network.by_five_minutes(instance, seen, limits.window_days, [way for way in room if room[way]])
-    near = [
-        Stuck(way, one, plateau)
-        for way, one in closer.items()
-        if counters[way]
-        for plateau in network_credits.near_baseline(one, network.baseline(kind), min_points=least)
-    ]
-    stuck = [
-        Stuck(way, one, plateau) for way, one in closer.items() for plateau in _plateaus(instance, kind, one, limits)
-    ]
-    if not near and not stuck:
-        return Fine(NEVER_STUCK)
-
     cpu = (CREDIT_BALANCE, SURPLUS_BALANCE) if network.has_cpu_credits(kind.id) else ()
     balances = ec2.needs(instance, FIVE_MINUTES_S, limits.window_days, *cpu)
+    ways: Sequence[Direction] = found.near
+    for period_s in (HOUR_S, QUARTER_HOUR_S) if found.calm else (HOUR_S,):
+        room = {way: _room(one, kind, seen, limits) for way, one in found.read(period_s, ways).items()}
+        enough = sum(room.values()) >= 2 * least or any(room[way] for way in room if counters[way])
+        ways = [way for way in room if room[way] and enough]
+    if ways and found.calm:  # the next round is the last: read all that may be needed
+        traffic = ec2.needs(instance, FIVE_MINUTES_S, limits.window_days, *(way.traffic for way in ways))
+        seen.read(*traffic, *balances, *(need for way in ways for need in counters[way]))
+    closer = found.read(FIVE_MINUTES_S, ways)
+    near, stuck = list[Stuck](), list[Stuck]()
+    for way, one in closer.items():
+        level = network_credits.near_baseline(one, network.baseline(kind), min_points=least) if counters[way] else ()
+        near += [Stuck(way, one, plateau) for plateau in level]
+        stuck += [Stuck(way, one, plateau) for plateau in _plateaus(kind, one, limits)]
     counted = [need for one in near for need in counters[one.direction]]
     seen.read(*counted, *(balances if near or _proven(stuck, limits) else ()))  # in one round: it is the last
     held = [(one, _held_back(one, seen.read(*counters[one.direction]))) for one in near]
@@ -129,27 +125,21 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     return _unproven(stuck, limits)
 
 
-def _room(by_hour: Series, kind: InstanceType, seen: Seen, limits: ThrottledLimits) -> int:
-    """Return the most five-minute points that can be at the baseline in these hours."""
-    an_hour, late_s = HOUR_S // FIVE_MINUTES_S, seen.now.timestamp() - by_hour.end_s
-    return network_credits.most_near_baseline(
-        by_hour,
-        network.baseline(kind),
-        min_points=limits.least_points,
-        before=an_hour if len(by_hour) < limits.window_days * DAY_S // HOUR_S else 0,
-        after=int(late_s // FIVE_MINUTES_S),
-    )
+def _room(sums: Series, kind: InstanceType, seen: Seen, limits: ThrottledLimits) -> int:
+    """Return the most five-minute points that can be at the baseline."""
+    before_s = sums.period_s if len(sums) * sums.period_s < limits.window_days * DAY_S else 0
+    around = before_s // FIVE_MINUTES_S, int(seen.now.timestamp() - sums.end_s) // FIVE_MINUTES_S
+    return network.most_near_baseline(sums, network.baseline(kind), limits.least_points, around)
 
 
-def _plateaus(instance: Instance, kind: InstanceType, traffic: Series, limits: ThrottledLimits) -> list[Plateau]:
+def _plateaus(kind: InstanceType, traffic: Series, limits: ThrottledLimits) -> list[Plateau]:
     """Return the plateaus that the bucket of credits explains. The bucket is full when the instance starts."""
-    began = traffic.start_s >= instance.launched_at.timestamp() - FIVE_MINUTES_S
     shape = network_credits.Shape(
         min_points=limits.least_points,
         max_spread=limits.plateau_spread_percent / 100,
         max_gap_points=limits.after_burst_minutes * MINUTE_S // FIVE_MINUTES_S,
     )
-    full_at_start = began and len(traffic) < limits.window_days * DAY_S // FIVE_MINUTES_S
+    full_at_start = len(traffic) < limits.window_days * DAY_S // FIVE_MINUTES_S
     baseline, peak = network.baseline(kind), network.peak(kind)
     return network_credits.plateaus(traffic, baseline, peak, shape, full_at_start=full_at_start)
 
@@ -177,11 +167,10 @@ def _counters(instance: Instance, direction: Direction, seen: Seen, limits: Thro
     """Return the ENA counters that the agent publishes; empty if one is unreadable, because the rest prove nothing."""
     if seen.fleet.broken_of(instance, {AgentMetric}):
         return []
-    found = (one for one in seen.fleet.all(AgentMetric) if one.instance_id == instance.id)
     return [
         _counter(one.namespace, direction).need(*one.dimensions, period_s=FIVE_MINUTES_S, days=limits.window_days)
-        for one in found
-        if one.name == direction.shaped
+        for one in seen.fleet.all(AgentMetric)
+        if (one.instance_id, one.name) == (instance.id, direction.shaped)
     ]
 
 
@@ -282,7 +271,7 @@ ROSE = [float(n) for n in range(WINDOW * 288)]
 def moved(*rates: tuple[float | None, int], way: Direction = OUT) -> Metrics:
     """Return two weeks of almost no traffic, with the (MB/s, minutes) in this order on the last day."""
     levels = ((None if mb_s is None else mb_s * 1e6 * FIVE_MINUTES_S, minutes) for mb_s, minutes in rates)
-    return and_hourly(way.traffic, [1e6] * (WINDOW - 1) * 288 + a_day(1e6, *levels))
+    return and_hourly(way.traffic, [1e6] * (WINDOW - 1) * 288 + a_day(1e6, *levels), 3)
 
 
 def always(mb_s: float) -> Metrics:
@@ -291,7 +280,7 @@ def always(mb_s: float) -> Metrics:
 
 
 PINNED, BURST = ((350, 30), (100, 5), (7.9, 540)), (350, 30)
-DIP = (BURST, (7.9, 35), (6.5, 5), (7.9, 500))
+DIP, SHORT = (BURST, (7.9, 35), (6.5, 5), (7.9, 500)), ((550, 10), (253, 30), (0, 20))
 FALLING = [(8 * ratio, 5) for ratio in (1.9, 1.4, 1.2, 1.12, 1.08, 1.04, 1.01, 0.98, 0.96, 0.94, 0.92, 0.91, 0.8, 0.6)]
 INWARD = moved(*PINNED, way=IN)
 HALF_EACH_WAY = {**moved(BURST, (4, 540)), **moved(BURST, (4, 540), way=IN)}
@@ -336,6 +325,8 @@ DETECTOR = Detector(
         last("level with 93 % of its baseline", Fine, BURST, (7.4, 540)),
         last("above its baseline again at once", Fine, BURST, (7.9, 500), (8.6, 60)),
         last("above it again with the credits of two hours", Flagged, *RECOVERED, says="5.0 h"),
+        last("two half hours of it, each after ten minutes of burst", Flagged, *SHORT * 2, instance_type="t3.2xlarge"),
+        bare("at its baseline every other five minutes", Fine, metrics=moved(*((8, 5), (2, 5)) * 50, way=IN)),
         last("short bursts that recover", Fine, *((200, 10), (0.1, 50)) * 12),
         last("demand that wanders about the baseline", Fine, BURST, *((7.3, 5), (8.3, 5)) * 50),
         last("a demand that falls slowly through the baseline", Fine, *FALLING, says="never stuck"),
@@ -345,13 +336,11 @@ DETECTOR = Detector(
         pinned("its CPU credits are unknown", Unknown, "CPUCreditBalance", metrics={CREDIT_BALANCE: None}),
         pinned("the CPU credits were gone, but it borrows (unlimited)", Flagged, metrics=BORROWED),
         pinned("started in the plateau: the burst may have been another type's", Fine, launched_at=days_ago(20 / 24)),
-        pinned(
-            "out of CPU credits in the longer plateau, of network credits in the other", Flagged, "4.0 h", metrics=BOTH
-        ),
+        pinned("out of CPU credits in one plateau, of network credits in the other", Flagged, "4.0 h", metrics=BOTH),
         last("a dip after half an hour does not end it", Flagged, *DIP, says="8.9 hours"),
         last("points missing in the plateau: no run is long enough", Fine, BURST, *((7.9, 20), (None, 5)) * 20),
         bare("a type without burst", Fine, "no burst", instance_type="m6i.8xlarge"),
-        pinned("hardly any traffic: settled by the hour", Fine, "no hour", metrics=always(1 / 300)),
+        pinned("hardly any traffic: settled by the hour", Fine, "never stuck", metrics=always(1 / 300)),
         bare("no metrics", Unknown, "no point"),
     ),
 )

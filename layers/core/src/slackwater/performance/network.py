@@ -12,7 +12,7 @@ from typing import Final
 
 from slackwater.model.metrics import Series
 from slackwater.model.resources import InstanceType
-from slackwater.model.units import bytes_per_s_of_gbps
+from slackwater.model.units import FIVE_MINUTES_S, bytes_per_s_of_gbps
 from slackwater.performance import UnpublishedError
 
 SINGLE_FLOW_GBPS: Final = 5.0
@@ -54,6 +54,31 @@ def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[r
         else:
             bridged.append(run)
     return [run for run in bridged if sum(rates[i] >= above for i in run) >= min_points]
+
+
+def touched_until(first: int, goes_on: Sequence[bool], width: int) -> int:
+    """Return the end of the periods, at most `width`, that a run of points may touch if it begins in the first one."""
+    end = first + 2
+    while end < min(first + width, len(goes_on)) and goes_on[end - 1]:
+        end += 1
+    return end
+
+
+def most_near_baseline(sums: Series, baseline_bytes_per_s: float, min_points: int, around: tuple[int, int]) -> int:
+    """Return the most five-minute points that runs near the baseline can have; 0 if there can be no run.
+
+    `sums` are bytes per hour or quarter hour in one direction. A missing period has no points. `around` is how many
+    points there are before and after. Between the first and the last period of a run, all are near the baseline.
+    """
+    size = sums.period_s // FIVE_MINUTES_S
+    low, high = (ratio * baseline_bytes_per_s * FIVE_MINUTES_S for ratio in PLATEAU_RATIOS)
+    inside = [0 if isnan(value) else min(size, int(value / low + 1e-6)) for value in sums.values]
+    full = [points == size and value / high <= size + 1e-6 for points, value in zip(inside, sums.values, strict=True)]
+    most, goes_on = [around[0], *inside, around[1]], [False, *full, False]
+    width = 2 + (min_points - 2) // size  # how many periods the shortest run touches
+    touched = (range(i, touched_until(i, goes_on, width)) for i, points in enumerate(most) if points)
+    held = {i for run in touched if sum(most[run.start : run.stop]) >= min_points for i in run}
+    return sum(most[i] for i in held if i < len(most))
 
 
 def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) -> float:
@@ -98,11 +123,7 @@ def is_published(instance_type: InstanceType) -> bool:
 
 
 def baseline(instance_type: InstanceType) -> float:
-    """Return the network bytes a second without credits.
-
-    Raises:
-        UnpublishedError: EC2 publishes none.
-    """
+    """Return the network bytes a second without credits. Raises UnpublishedError if EC2 publishes none."""
     return _whole_bytes_per_s(instance_type, instance_type.network_baseline_gbps)
 
 

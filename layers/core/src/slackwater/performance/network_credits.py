@@ -24,7 +24,6 @@ from statistics import fmean, median, pstdev
 from typing import Final, NamedTuple
 
 from slackwater.model.metrics import Series
-from slackwater.model.units import FIVE_MINUTES_S, HOUR_S
 from slackwater.performance.network import BRIDGED_POINTS, BURST_MINUTES, BURST_RATIO, PLATEAU_RATIOS, runs_within
 
 LEVEL_RATIOS: Final = (0.94, 1.03)
@@ -131,20 +130,6 @@ def proven(found: Sequence[Plateau], *, min_points: int, max_spread: float) -> b
     known = [one for one in found if one.budget is not Budget.UNKNOWN]
     calm = len(known) > 1 or all(one.spread <= max_spread / 2 for one in known)
     return calm and sum(one.points for one in known) >= min_points
-
-
-def most_near_baseline(
-    by_hour: Series, baseline_bytes_per_s: float, *, min_points: int, before: int, after: int
-) -> int:
-    """Return the most five-minute points that runs near the baseline can have in these hours; 0 if there can be no run.
-
-    `by_hour` are bytes in one direction. A missing hour has no points. `before` and `after` are the points around them.
-    """
-    an_hour, least = HOUR_S // FIVE_MINUTES_S, PLATEAU_RATIOS[0] * baseline_bytes_per_s * FIVE_MINUTES_S
-    hours = (0 if isnan(value) else min(an_hour, int(value / least + 1e-6)) for value in by_hour.values)
-    most, width = [before, *hours, after], 2 + (min_points - 2) // an_hour  # how many hours the shortest run touches
-    held = {i for j in range(len(most)) if sum(most[j : j + width]) >= min_points for i in range(j, j + width)}
-    return sum(most[i] for i in held if i < len(most))
 
 
 def near_baseline(sums: Series, baseline_bytes_per_s: float, *, min_points: int) -> list[Plateau]:

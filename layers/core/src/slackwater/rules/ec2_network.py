@@ -3,7 +3,7 @@
 Most instances stay far below their baseline. So five-minute points are read only if the hours do not decide.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from math import isnan
 from typing import Final, NamedTuple
@@ -30,19 +30,21 @@ class Direction(NamedTuple):
 IN: Final = Direction("in", Metric("AWS/EC2", "NetworkIn", "Sum", "bytes"), "ethtool_bw_in_allowance_exceeded")
 OUT: Final = Direction("out", Metric("AWS/EC2", "NetworkOut", "Sum", "bytes"), "ethtool_bw_out_allowance_exceeded")
 DIRECTIONS: Final = (IN, OUT)
+QUARTER_HOUR_S: Final = 900
 
 
 class Traffic(NamedTuple):
-    """Bytes since the last start of an instance; `near` are the directions that came near the baseline in an hour."""
+    """The traffic of an instance whose type bursts, since its last start."""
 
     instance_type: InstanceType
     baseline_gbps: float
-    by_hour: Mapping[Direction, Series]
-    near: tuple[Direction, ...]
+    near: tuple[Direction, ...]  # came near the baseline in an hour
+    calm: bool  # no hour was at the baseline, so quarter hours may decide without five-minute points
+    read: Callable[[int, Iterable[Direction]], dict[Direction, Series]]  # returns the bytes of each period
 
 
 def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float) -> Traffic | Fine | Unknown:
-    """Return the hourly traffic of an instance whose type bursts, or the verdict if the instance is not judged.
+    """Return the traffic of an instance whose type bursts, or the verdict if the instance is not judged.
 
     A direction is near its baseline if one of its hours has `screen_percent` of the bytes of an hour at the baseline.
     """
@@ -54,38 +56,36 @@ def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float)
     if not network.can_burst(kind):
         return Fine(f"{kind.id} has no burst: its baseline is its peak")
 
-    hourly = ec2.read_since_start(instance, seen, HOUR_S, days, *(way.traffic for way in DIRECTIONS))
-    by_hour = dict(zip(DIRECTIONS, hourly, strict=True))
-    if not any(series.present for series in hourly):
+    read = partial(_read, instance, seen, days)
+    by_hour = read(HOUR_S, DIRECTIONS)
+    if not any(series.present for series in by_hour.values()):
         return Unknown("NetworkIn and NetworkOut have no point since it was started")
-    least = bytes_per_s_of_gbps(kind.network_baseline_gbps) * HOUR_S * screen_percent / 100
-    near = tuple(way for way, series in by_hour.items() if max(series.present, default=0) >= least)
-    return Traffic(kind, kind.network_baseline_gbps, by_hour, near)
+    full = bytes_per_s_of_gbps(kind.network_baseline_gbps) * HOUR_S
+    most = {way: max(series.present, default=0) for way, series in by_hour.items()}
+    near = tuple(way for way in DIRECTIONS if most[way] >= full * screen_percent / 100)
+    calm = max(most.values()) < full * network.PLATEAU_RATIOS[0]
+    return Traffic(kind, kind.network_baseline_gbps, near, calm, read)
 
 
-def by_five_minutes(instance: Instance, seen: Seen, days: int, ways: Sequence[Direction]) -> dict[Direction, Series]:
-    """Return the five-minute traffic since the last start, by direction."""
-    found = ec2.read_since_start(instance, seen, FIVE_MINUTES_S, days, *(way.traffic for way in ways))
-    return dict(zip(ways, found, strict=True))
+def _read(instance: Instance, seen: Seen, days: int, s: int, ways: Iterable[Direction]) -> dict[Direction, Series]:
+    return dict(zip(ways, ec2.read_since_start(instance, seen, s, days, *(way.traffic for way in ways)), strict=True))
 
 
-def days_above(by_hour: Series, baseline_gbps: float, days: int) -> int:
-    """Return the most days that may have a half hour above the baseline, at whatever hour a day begins.
+def days_above(sums: Series, baseline_gbps: float, days: int, *, if_missing: int = 12) -> int:
+    """Return the most days that may have a half hour above the baseline, at whatever time a day begins.
 
-    Six points above the baseline, with pauses of at most two, span two hours, or three if they fill the middle one.
-    Hours without a point count as full, and so does the hour of a start within these days. One more day is added for
-    the time after the last hour.
+    `sums` are bytes per hour or quarter hour. Six points above the baseline, with pauses of at most two, span at most
+    16 points, and a third of those in the periods between. `if_missing` is for a period without a point. The period of
+    a start within these days counts as full. After the last hour is one more day, after a quarter hour two points.
     """
     above = network.PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps) * FIVE_MINUTES_S
-    most = [
-        12 * (len(by_hour) < 24 * days),
-        *(12 if isnan(value) else int(value / above + 1e-6) for value in by_hour.values),
-        0,
-        0,
-    ]
-    begins = (i for i in range(len(most) - 2) if sum(most[i : i + (3 if most[i + 1] >= 4 else 2)]) >= 6)
-    held = {hour + after for hour in begins for after in range(3)}
-    return 1 + max(len({(hour - first) // 24 for hour in held}) for first in range(24))
+    size, a_day = sums.period_s // FIVE_MINUTES_S, DAY_S // sums.period_s
+    inside = (if_missing if isnan(value) else min(size, int(value / above + 1e-6)) for value in sums.values)
+    most, width = [size * (len(sums) < a_day * days), *inside, 0 if size == 12 else 2], 2 + 14 // size
+    goes_on = [points >= size // 3 for points in most]
+    begins = (i for i in range(len(most) - 1) if sum(most[i : network.touched_until(i, goes_on, width)]) >= 6)
+    held = {i + after for i in begins for after in range(width)}
+    return (size == 12) + max(len({(i - first) // a_day for i in held}) for first in range(a_day))
 
 
 def chart(label: str, value: float, traffic: Series, span: tuple[float, float], kind: InstanceType) -> Evidence:

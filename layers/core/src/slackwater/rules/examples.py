@@ -85,10 +85,10 @@ def a_day(rest: float | None, *levels: tuple[float | None, int], period_s: int =
     return [*points, *[rest] * (DAY_S // period_s - len(points))]
 
 
-def and_hourly(metric: Metric, points: Points) -> dict[tuple[Metric, int], Points]:
-    """Return the five-minute and hourly sums of a metric. An hour without a point has no sum."""
-    hours = ([value for value in hour if value is not None] for hour in batched(points, 12))
-    return {(metric, FIVE_MINUTES_S): points, (metric, HOUR_S): [sum(hour) if hour else None for hour in hours]}
+def and_hourly(metric: Metric, points: Points, *more: int) -> dict[tuple[Metric, int], Points]:
+    """Return the sums of 1, 12 and `more` five-minute points of a metric. A period without a point has no sum."""
+    known = {n: ([v for v in part if v is not None] for part in batched(points, n)) for n in (1, 12, *more)}
+    return {(metric, n * FIVE_MINUTES_S): [sum(part) if part else None for part in known[n]] for n in known}
 
 
 @dataclass(frozen=True, slots=True)
