@@ -36,8 +36,6 @@ QUEUE: Final = [Metric("AWS/EBS", "VolumeQueueLength", statistic, "requests") fo
 CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)  # shorter periods to read if the days do not decide
 RECENT_DAYS: Final = 8  # their five minutes often show that a ceiling was reached, with a quarter of the points
 
-SECONDS: Final = "One-minute averages hide shorter bursts above the proposed limit."
-
 LOST, LATE = 1 / 200, 3
 """The share of five-minute points that may be lost, and how many may be late, while CloudWatch is recording."""
 
@@ -77,14 +75,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The throughput or the IOPS of a volume. Each way to count them adds reads and writes, and is never too high.
-
-    The sum of all ways is never too low.
-    """
+    """The throughput or the IOPS of a volume. Each way to count them adds reads and writes."""
 
     name: str  # as AWS calls it
     unit: str
-    ways: tuple[tuple[Part, Part], ...]
+    ways: tuple[tuple[Part, Part], ...]  # each one is never too high, and the sum of all is never too low
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -266,7 +261,8 @@ class Look:
     @property
     def lowering_caveats(self) -> tuple[str, ...]:
         """What the measure does not show. Recommendations that lower nothing need only `holes`, and Xen's caveat."""
-        return ("Five-minute averages hide shorter bursts." if self.xen else SECONDS, *self.holes)
+        minutes = "One-minute averages hide shorter bursts above the proposed limit."
+        return ("Five-minute averages hide shorter bursts." if self.xen else minutes, *self.holes)
 
     def evidence(self, scale: float, *lines: Line) -> Evidence:
         """Return evidence: the busiest minute of each day, with a chart up to `scale` and these levels."""
