@@ -360,29 +360,25 @@ def ec2_cpu_credits_surcharged(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
-    """Request daily limit checks if the volumes are faster than the instance, and their samples if they were never 1.
+    """Request two hourly limit checks if the volumes are faster than the instance.
 
-    Otherwise also request hourly checks and traffic. If the instance was throttled, also request the five-minute burst
-    balance. Five-minute traffic, which decides between two larger sizes, is left out.
+    If the instance was throttled, also request hourly traffic and up to two five-minute burst balances. Five-minute
+    traffic, which decides between two larger sizes, is left out.
     """
     used = _as("Sum", ("EBSReadBytes", "EBSWriteBytes", "EBSReadOps", "EBSWriteOps"))
-    limits = {
-        "InstanceEBSIOPSExceededCheck": "EBSIOBalance% Minimum",
-        "InstanceEBSThroughputExceededCheck": "EBSByteBalance% Minimum",
-    }
     for instance in truth.running(region):
         if not instance.kind.nitro or truth.days_old(instance.launched) < 1 or _carries_all(truth, instance):
             continue
-        asked.add(instance, DAY, 8, *_as("Sum", limits))
-        if not sum(truth.total(instance, f"{check} Sum", DAY, 8) for check in limits):
-            asked.add(instance, DAY, 8, *_as("SampleCount", limits))
-            continue
-        asked.add(instance, HOUR, 8, *_as("Average", limits), *used)
-        for check, balance in limits.items():
-            shares = truth.values(instance, f"{check} Average", HOUR, 8)
-            throttled = len(shares) == 8 * 24 and _days(shares >= 0.05, 24, 3)
-            if throttled and instance.kind.ebs and instance.kind.ebs.baseline_mbps < instance.kind.ebs.maximum_mbps:
-                asked.add(instance, FIVE, 8, balance)
+        for check, balance in (
+            ("InstanceEBSIOPSExceededCheck Average", "EBSIOBalance% Minimum"),
+            ("InstanceEBSThroughputExceededCheck Average", "EBSByteBalance% Minimum"),
+        ):
+            asked.add(instance, HOUR, 8, check)
+            shares = truth.values(instance, check, HOUR, 8)
+            if len(shares) == 8 * 24 and _days(shares >= 0.05, 24, 3):
+                asked.add(instance, HOUR, 8, *used)
+                if instance.kind.ebs and instance.kind.ebs.baseline_mbps < instance.kind.ebs.maximum_mbps:
+                    asked.add(instance, FIVE, 8, balance)
 
 
 def _carries_all(truth: Truth, instance: Instance) -> bool:

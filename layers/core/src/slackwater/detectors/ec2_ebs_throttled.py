@@ -22,7 +22,6 @@ instance, or shift bandwidth from the network to EBS. Otherwise start the work e
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from itertools import batched, pairwise
 from typing import Any, Final, NamedTuple
@@ -62,7 +61,6 @@ THROUGHPUT = _measure("throughput", "MiB/s", MIB, "EBSByteBalance%", "EBSReadByt
 IOPS = _measure("IOPS", "IOPS", 1, "EBSIOBalance%", "EBSReadOps", "EBSWriteOps")
 MEASURES: Final = (THROUGHPUT, IOPS)
 CHECKS: Final = [one.check for one in MEASURES]
-SUMS, COUNTS = ([replace(one, stat=stat, unit="minutes") for one in CHECKS] for stat in ("Sum", "SampleCount"))
 USED: Final = (*THROUGHPUT.used, *IOPS.used)
 HOURLY: Final = [one.optionally() for one in USED]  # without it, five minutes decide
 
@@ -102,26 +100,36 @@ class Load(NamedTuple):
 def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict:
     """Flag an instance that is at its own EBS limit for longer than a batch within its half hour."""
     kind, days = unless_decided(_kind(instance, seen)), limits.window_days
-    # Read the cheapest metrics first: the checks by day, then checks and load by hour, then balances by five minutes.
-    raised, unsure = unless_decided(_by_day(instance, seen, limits))
-    daily = ec2.daily(instance, days, *(one.balance for one in unsure if formulas.can_burst(kind)))
-    seen.read(*ec2.needs(instance, HOUR_S, days, *CHECKS, *(HOURLY if raised else ())), *daily)
+    # Read the cheapest metrics first: checks by hour, then what can be slow, then the load by five minutes.
     hourly = partial(ec2.read_since_start, instance, seen, HOUR_S, days)
     checks = dict(zip(MEASURES, hourly(*CHECKS), strict=True))
     sure = [m for m in MEASURES if _days_at_limit(checks[m], limits)]
     often = [m for m in MEASURES if len(_raised(checks[m], limits)) >= limits.agreed_days and formulas.can_burst(kind)]
     suspects = [m for m in MEASURES if m in sure or m in often]
-    unknown = [m for m in unsure if not checks[m].present]
-    if unknown and daily:
+    unknown = [m for m in MEASURES if not checks[m].present]
+    unchecked, raised = unknown if formulas.can_burst(kind) else [], bool(suspects)
+    daily = ec2.daily(instance, days, *(m.balance for m in unchecked))
+    closer = partial(ec2.read_since_start, instance, seen, FIVE_MINUTES_S, days)
+    if raised:
+        balances = [m.balance for m in suspects if formulas.can_burst(kind)]
+        by_five_minutes = ec2.needs(instance, FIVE_MINUTES_S, days, *balances)
+        seen.read(*daily, *by_five_minutes, *ec2.needs(instance, HOUR_S, days, *HOURLY))
+    if daily:
         since_s = instance.launched_at.timestamp() - DAY_S  # includes the day in which the instance started
-        lowest = {m: one.since(since_s).present for m, one in zip(unsure, seen.read(*daily), strict=True)}
+        lowest = {m: one.since(since_s).present for m, one in zip(unchecked, seen.read(*daily), strict=True)}
         suspects += [one for one in unknown if min(lowest[one], default=100) < limits.low_percent]
         unknown = [one for one in unknown if not lowest[one]]
     if suspects:
-        load = Load(instance, kind, _rates([one.newest(days - 1 / 24) for one in hourly(*HOURLY)]) if raised else {})
-        load, left = _closer(load, suspects, sure, seen, limits)
+        balances = [m.balance for m in suspects if formulas.can_burst(kind)]
+        if daily:
+            closer(*balances, *USED)  # all in one round, because it is the last
+        left = closer(*balances) or [Series.of(0, FIVE_MINUTES_S, ())] * len(suspects)
         slow = [_slow(one, checks[one], series, limits) for one, series in zip(suspects, left, strict=True)]
         if throttled := [one for one in slow if one.minutes]:
+            by_hour = _rates([one.newest(days - 1 / 24) for one in hourly(*HOURLY)]) if raised else {}
+            load = Load(instance, kind, by_hour)
+            if not _is_too_large(load, throttled, seen, limits):
+                load = load._replace(rates=_rates(closer(*USED)))
             return _flag(load, throttled, seen, limits)
     if unknown:
         return Unknown("CloudWatch has neither EBS balances nor exceeded checks since it was started")
@@ -131,32 +139,12 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
     return Fine("it was not at its EBS limit for long")
 
 
-def _by_day(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> tuple[bool, list[Measure]] | Fine:
-    """Return whether a check was ever 1, and which ones may lack hours; Fine if none was, and few minutes are lost."""
-    by_day = seen.read(*ec2.daily(instance, limits.window_days, *SUMS))
-    started = max(instance.launched_at, seen.now - timedelta(days=limits.window_days))
-    raised = any(value > 0 for one in by_day for value in one.values)
-    unsure = [m for m, one in zip(MEASURES, by_day, strict=True) if not seen.finished(one, started).present]
-    if not raised and not unsure:
-        counts = seen.read(*ec2.daily(instance, limits.window_days, *COUNTS))
-        lost = [(seen.now - one.start) / timedelta(minutes=1) - sum(one.present) for one in counts]
-        if max(lost) <= limits.missing_hours * MINUTES_PER_HOUR:  # an hour without a point lacks 60 minutes
-            return Fine("it was never at its EBS limit")
-    return raised, unsure
-
-
-def _closer(
-    load: Load, suspects: Sequence[Measure], sure: Sequence[Measure], seen: Seen, limits: EbsThrottledLimits
-) -> tuple[Load, list[Series]]:
-    """Return the load and the balances by five minutes. Keep a load by hour that no type of the family carries."""
-    instance, kind, by_hour = load
-    family = [one for one in seen.fleet.all(InstanceType) if one.family == kind.family]
-    known = by_hour and all(one.present for one in by_hour.values())
-    used = () if known and not formulas.smallest_that_carries(family, _needed(load, sure, limits)) else USED
-    balances = [one.balance for one in suspects if formulas.can_burst(kind)]
-    found = ec2.read_since_start(instance, seen, FIVE_MINUTES_S, limits.window_days, *balances, *used)
-    left = found[: len(balances)] or [Series.of(0, FIVE_MINUTES_S, ())] * len(suspects)
-    return load._replace(rates=_rates(found[len(balances) :])) if used else load, left
+def _is_too_large(load: Load, slow: Sequence[Slow], seen: Seen, limits: EbsThrottledLimits) -> bool:
+    """Return whether no type of the family carries even the mean of the busiest hour; False if that is unknown."""
+    family = [one for one in seen.fleet.all(InstanceType) if one.family == load.kind.family]
+    known = load.rates and all(one.present for one in load.rates.values())
+    needed = _needed(load, [one.measure for one in slow], limits) if known else None
+    return needed is not None and not formulas.smallest_that_carries(family, needed)
 
 
 def _rates(sums: Sequence[Series]) -> dict[Measure, Series]:
@@ -322,7 +310,6 @@ TYPES = (
 )
 BALANCE = (THROUGHPUT.balance, FIVE_MINUTES_S)
 QUIET: Final = {THROUGHPUT.check: 0.0, IOPS.check: 0.0}
-NEVER: Final = {(metric, DAY_S): value for metrics, value in ((SUMS, 0.0), (COUNTS, 1_440.0)) for metric in metrics}
 NO_CHECKS: Final = dict.fromkeys(QUIET)
 MOVED: Final = {(metric, FIVE_MINUTES_S): 0.0 for one in MEASURES for metric in one.used} | {
     (THROUGHPUT.used[0], FIVE_MINUTES_S): last_day(0.0, (150 * MIB * 300.0, 400)),
@@ -366,7 +353,7 @@ DETECTOR = Detector(
         quiet("a nightly batch within its half hour, across an hour's end", Fine, "for long", metrics=NIGHTLY),
         batch("the burst is nearly used up every night, and comes back; no checks", Fine, metrics=BACK_AGAIN),
         bare("a volume that is slower than the instance: settled by the configuration", Fine, "all its", **SLOWER),
-        quiet("never at its limit", Fine, "never", metrics=NEVER),
+        quiet("never at its limit", Fine, "for long"),
         quiet("a minute now and then", Fine, metrics={THROUGHPUT.check: 1 / 60}),
         batch("slow until it was given a larger type yesterday", Fine, launched_at=days_ago(9 / 24), metrics=EMPTY),
         quiet("two days without metrics", Unknown, "48 hours", metrics={IOPS.check: [None] * 48 + [0.0] * 144}),
