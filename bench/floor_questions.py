@@ -362,7 +362,8 @@ def ec2_cpu_credits_surcharged(truth: Truth, region: str, asked: Asked) -> None:
 def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
     """Request two hourly limit checks if the volumes are faster than the instance.
 
-    If the instance was throttled, also request up to six five-minute metrics.
+    If the instance was throttled, also request hourly traffic and up to two five-minute burst balances. Five-minute
+    traffic, which decides between two larger sizes, is left out.
     """
     used = _as("Sum", ("EBSReadBytes", "EBSWriteBytes", "EBSReadOps", "EBSWriteOps"))
     for instance in truth.running(region):
@@ -375,7 +376,7 @@ def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
             asked.add(instance, HOUR, 8, check)
             shares = truth.values(instance, check, HOUR, 8)
             if len(shares) == 8 * 24 and _days(shares >= 0.05, 24, 3):
-                asked.add(instance, FIVE, 8, *used)
+                asked.add(instance, HOUR, 8, *used)
                 if instance.kind.ebs and instance.kind.ebs.baseline_mbps < instance.kind.ebs.maximum_mbps:
                     asked.add(instance, FIVE, 8, balance)
 

@@ -61,11 +61,11 @@ COSTS = [
     ("ec2-ebs-throttled", "a volume that is slower than the instance: settled by the configuration", []),
     ("ec2-ebs-throttled", "never at its limit", [HOUR_S] * 2),
     ("ec2-ebs-throttled", "its balances are full, and the checks are not published", [DAY_S] * 2 + [HOUR_S] * 2),
-    ("ec2-ebs-throttled", "a batch of six hours on a burst of half an hour", [HOUR_S] * 2 + [FIVE_MINUTES_S] * 5),
+    ("ec2-ebs-throttled", "a batch of six hours on a burst of half an hour", [HOUR_S] * 6 + [FIVE_MINUTES_S] * 5),
     (
         "ec2-ebs-throttled",
         "40 minutes every day, and the burst comes back at once",
-        [HOUR_S] * 2 + [FIVE_MINUTES_S],
+        [HOUR_S] * 6 + [FIVE_MINUTES_S],
     ),
     ("efs-cold-data", "its policy moves cold files already", []),
     ("efs-cold-data", "read from end to end on one night of the month", [DAY_S]),
@@ -161,22 +161,29 @@ def test_a_case_is_judged_by_these_metrics(detector_id: str, title: str, periods
     assert sorted((query.period_s for query in queries), reverse=True) == sorted(periods, reverse=True)
 
 
+@pytest.mark.parametrize(("age", "days"), [(0, 1), (1, 2), (7, 8), (8, 35)])
 @pytest.mark.parametrize("volume_type", ["gp3", "io1", "io2"])
-def test_three_days_by_five_minutes_show_that_a_limit_is_reached_every_day(volume_type: str) -> None:
-    """All 35 days have twelve times as many points."""
+def test_the_newest_busy_day_by_five_minutes_shows_that_a_limit_is_reached(
+    volume_type: str, age: int, days: int
+) -> None:
+    """All 35 days have up to 35 times as many points. A day that is more than a week ago is too far back for that."""
     detector = registry()["ebs-surplus-iops"]
     (case,) = [one for one in detector.cases if one.title == "reads and writes at once, above the limit"]
     throughput = 125 if volume_type == "gp3" else None
     volume = replace(case.resource, volume_type=volume_type, throughput_mib_s=throughput)  # type: ignore[call-arg]
+    busy = {
+        (metric, s): [*values[: len(values) - age * DAY_S // s], *[0.0] * (age * DAY_S // s)]
+        for (metric, s), values in case.metrics.items()
+    }
     small = {
         (replace(key, name=key.name.replace("Ops", "Bytes"), unit="bytes a minute"), s): [4096.0 * 60] * 36
         for key, s in case.metrics
         if s == DAY_S and "Ops" in key.name
     }
-    verdict, queries = play_with_queries(detector, replace(case, resource=volume, metrics={**case.metrics, **small}))
+    verdict, queries = play_with_queries(detector, replace(case, resource=volume, metrics={**busy, **small}))
 
     assert verdict == Fine("it used its IOPS, reads and writes together")
-    assert {query.points for query in queries if query.period_s == FIVE_MINUTES_S} == {3 * 288}
+    assert {query.points for query in queries if query.period_s == FIVE_MINUTES_S} == {days * 288}
 
 
 @pytest.mark.parametrize(("mb_s", "by_five_minutes"), [(24, 0), (25, 2)])

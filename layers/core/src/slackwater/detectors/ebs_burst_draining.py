@@ -58,16 +58,13 @@ class BurstLimits(Limits):
 
 
 class Shortage(NamedTuple):
-    """Credits that are gone often, now or soon. `hours` is how long they were gone, or how long they will last.
-
-    `uncertainty` is why they may last longer. `ahead` is the projected balance by the hour, after the newest point.
-    """
+    """Credits that are gone often, now or soon."""
 
     kind: Literal["often", "now", "soon"]
     headline: str
-    hours: float
-    uncertainty: str = ""
-    ahead: Sequence[float] = ()
+    hours: float  # how long they were gone, or how long they will last
+    uncertainty: str = ""  # why they may last longer
+    ahead: Sequence[float] = ()  # the projected balance by the hour, after the newest point
 
 
 def _soon(hours: float, uncertainty: str, ahead: Sequence[float]) -> Shortage:
@@ -76,10 +73,9 @@ def _soon(hours: float, uncertainty: str, ahead: Sequence[float]) -> Shortage:
 
 def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     """Flag a volume whose burst credits are gone or will be soon."""
-    if volume.volume_type not in {"gp2", "st1", "sc1"}:
-        return Fine(f"{volume.volume_type} has no burst credits")
-    if not formulas.volume_limits(volume.volume_type, volume.size_gib).credits:
-        return Fine("its baseline equals its burst: it needs no credits")
+    has_bucket = volume.volume_type in {"gp2", "st1", "sc1"}
+    if not has_bucket or not formulas.volume_limits(volume.volume_type, volume.size_gib).credits:
+        return Fine("it has no burst credits, or needs none")
     kind = unless_decided(ebs.carrier(volume, seen))
     attached = ebs.attached_at(volume)
     instances = (seen.fleet.get(Instance, one.instance_id) for one in volume.attachments)
@@ -110,9 +106,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
         return _flag(volume, least, shortage, look, limits)
     if not few_missing or all(map(isnan, active.values[-6:])):
         return Unknown(f"BurstBalance has no point in {active.missing} hours")
-    if any(low):
-        return Fine(f"its credits ran out in {sum(low)} hours on {on_days} of 7 days: too short or too seldom")
-    return Fine("its credits last, and come back")
+    return Fine("its credits ran out for too short, or come back")
 
 
 def _in_use(balance: Series, done: Sequence[Series]) -> Series:
@@ -188,7 +182,8 @@ def _is_weekly(values: Sequence[float], end: int, limits: BurstLimits) -> bool:
 
 def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Look, limits: BurstLimits) -> Flagged:
     has = formulas.volume_limits(volume.volume_type, volume.size_gib)
-    without, with_credits = (_words(volume, allowance) for allowance in (has.baseline, has.burst))
+    unit = "IOPS" if volume.volume_type == "gp2" else "MiB/s"
+    without, with_credits = (f"{allowance.of(unit):,.0f} {unit}" for allowance in (has.baseline, has.burst))
     soon, unknown = shortage.kind == "soon", look.unknown
     levels, label = baseline_and_burst(has.baseline.mib_s, has.burst.mib_s), "Burst balance, each hour's least"
     late = len(list(takewhile(isnan, reversed(least.values))))  # the projection begins where the series ends
@@ -212,10 +207,6 @@ def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Loo
         caveats=(*filter(None, (shortage.uncertainty, unseen)), *after),
         cheapest_first=True,
     )
-
-
-def _words(volume: Volume, allowance: formulas.Allowance) -> str:
-    return f"{allowance.iops:,.0f} IOPS" if volume.volume_type == "gp2" else f"{allowance.mib_s:,.0f} MiB/s"
 
 
 def _options(
@@ -312,7 +303,7 @@ DETECTOR = Detector(
         st1("an st1 whose scans last longer than its credits", Flagged, "40 MiB/s instead of 250 MiB/s", metrics=SCANS),
         gp2("gone since yesterday", Flagged, "last 20.0 hours", metrics=balance(dip(80, 2), [100.0] * 4 + [0.0] * 20)),
         gp2("gone for eleven hours, with lost and late points", Flagged, "the last 11.0 hours", metrics=LATE),
-        gp2("gone for 20 hours on two of the seven days", Fine, "in 40 hours on 2 of 7", metrics=balance(*TWO_DAYS)),
+        gp2("gone for 20 hours on two of the seven days", Fine, "too short", metrics=balance(*TWO_DAYS)),
         gp2("it has fallen to 9 % in a day", Flagged, "about 2 more hours", metrics=balance(down(100, 9))),
         gp2("a little less every day, and no point of a week ago", Flagged, "about 8", metrics=balance(*LOST_HOUR)),
         gp2("a little less every day, of which seven are known", Flagged, "about 8 more", metrics=balance(*SEVEN_DAYS)),
@@ -320,14 +311,14 @@ DETECTOR = Detector(
         young("a little less every day since it was attached four days ago", Flagged, "8 more", metrics=DRAINING),
         gp2("on a Xen instance", Flagged, records=ON_XEN, metrics=balance(*NIGHTLY)),
         gp2("a nightly batch that takes four tenths of them", Fine, "come back", metrics=balance(*[dip(60, 3)] * 8)),
-        gp2("a nightly batch whose last ten minutes have none", Fine, "in 7 hours on 7 of 7", metrics=ENDS_EMPTY),
-        gp2("gone for six hours once a week", Fine, "in 6 hours on 1 of 7", metrics=balance(dip(0, 6), *[FULL] * 6)),
+        gp2("a nightly batch whose last ten minutes have none", Fine, "too short", metrics=ENDS_EMPTY),
+        gp2("gone for six hours once a week", Fine, "too short", metrics=balance(dip(0, 6), *[FULL] * 6)),
         gp2("less from day to day in the working week, and full after it", Fine, metrics=balance(*WEEKDAYS)),
         gp2("a batch that has just begun", Fine, metrics=balance([100.0] * 22 + [60.0, 20.0])),
         gp2("two days without I/O and metrics", Fine, "come back", metrics=IDLE_DAYS),
         gp2("two days without metrics", Unknown, "in 48 hours", metrics=DARK_DAYS),
         gp2("no metrics", Unknown, "no point"),
-        gp2("a gp2 of 1,000 GiB, whose baseline is its burst", Fine, "needs no credits", size_gib=1_000, iops=3_000),
+        gp2("a gp2 of 1,000 GiB, whose baseline is its burst", Fine, "needs none", size_gib=1_000, iops=3_000),
         gp2("gp3", Fine, "no burst credits", volume_type="gp3", iops=3_000, throughput_mib_s=125),
         gp2("attached an hour ago", Fine, "two hours", attachments=(HOUR_OLD,)),
         *examples.without_io(gp2),

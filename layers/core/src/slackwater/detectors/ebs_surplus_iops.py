@@ -43,7 +43,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusLimits) -> Verdict:
         return Unknown("EC2 did not return its IOPS")
     required = formulas.least_iops(type_, (volume.throughput_mib_s or formulas.GP3_INCLUDED_MIB_S) if gp3 else 0)
     if iops <= required:
-        return Fine(_no_fewer(type_, iops))
+        return Fine("its type or its throughput requires its IOPS")
     kind = unless_decided(ebs.carrier(volume, seen))
     look, ceiling = Look(volume, ebs_peaks.OPERATIONS, seen, limits, kind), iops * limits.peak_percent / 100
     checks = ebs_peaks.checks(look, IOPS_EXCEEDED, *(() if gp3 else (THROUGHPUT_EXCEEDED,)))
@@ -71,13 +71,6 @@ def _consumed(look: Look, ceiling: float, checks: tuple[Need, ...]) -> Look | Fi
     if look.had(ceiling, recently) and not ebs_peaks.raised(checks, look.seen):
         return Fine("it used its IOPS, reads and writes together")
     return consumed
-
-
-def _no_fewer(type_: str, iops: int) -> str:
-    """Return why the IOPS cannot be lower."""
-    if type_ != "gp3":
-        return f"it has the fewest IOPS that {type_} allows"
-    return "it has only the included IOPS" if iops <= formulas.GP3_INCLUDED_IOPS else "its throughput requires its IOPS"
 
 
 def _flag(iops: int, target: int, look: Look, moved: float, *, checked: bool) -> Flagged:
@@ -179,13 +172,13 @@ DETECTOR = Detector(
         gp3("an older day without writes", Unknown, "1 of the 35 days", metrics=LOST_NIGHT),
         bare("no metrics at all", Unknown, "14 of the last 14 days"),
         io2("operations of 256 KiB, counted once", Flagged, "at most 6,000 used", metrics=by_minute(3_000, 0, 256)),
-        io2("100 IOPS on io2", Fine, "fewest IOPS that io2", metrics=dict.fromkeys(io2.metrics), iops=100),
+        io2("100 IOPS on io2", Fine, "its type", metrics=dict.fromkeys(io2.metrics), iops=100),
         # Counts twice, because CloudWatch's maximum may be that of one instance.
         io2("on two instances, without exceeded checks", Flagged, "at most 3,094 used", metrics=UNCHECKED, **SHARED),
         bare("on a Xen instance, by five-minute means", Flagged, "at most 600 used", records=ON_XEN, metrics=MEANS),
         bare("on a Xen instance without points", Unknown, "five-minute points", records=ON_XEN),
         *examples.without_io(bare),
-        bare("3,000 IOPS, as every gp3", Fine, "included IOPS", iops=3_000),
+        bare("3,000 IOPS, as every gp3", Fine, "its type", iops=3_000),
         bare("gp2", Fine, "gp2 has no provisioned IOPS", volume_type="gp2", throughput_mib_s=None),
     ),
 )

@@ -23,7 +23,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import batched, pairwise
 from typing import Any, Final, NamedTuple
 
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
@@ -53,14 +53,16 @@ class Measure(NamedTuple):
 def _measure(name: str, unit: str, per: float, balance: str, *used: str) -> Measure:
     """Return a measure with its exceeded check and burst balance."""
     check = Metric("AWS/EC2", f"InstanceEBS{name[0].upper()}{name[1:]}ExceededCheck", "Average", "share of the minutes")
-    counted = "operations" if per == 1 else "bytes"
-    read, written = (Metric("AWS/EC2", one, "Sum", counted) for one in used)
+    read, written = (Metric("AWS/EC2", one, "Sum", "operations" if per == 1 else "bytes") for one in used)
     return Measure(name, unit, per, check, Metric("AWS/EC2", balance, "Minimum", "percent"), (read, written))
 
 
 THROUGHPUT = _measure("throughput", "MiB/s", MIB, "EBSByteBalance%", "EBSReadBytes", "EBSWriteBytes")
 IOPS = _measure("IOPS", "IOPS", 1, "EBSIOBalance%", "EBSReadOps", "EBSWriteOps")
 MEASURES: Final = (THROUGHPUT, IOPS)
+CHECKS: Final = [one.check for one in MEASURES]
+USED: Final = (*THROUGHPUT.used, *IOPS.used)
+HOURLY: Final = [one.optionally() for one in USED]  # without it, five minutes decide
 
 
 class EbsThrottledLimits(Limits):
@@ -78,22 +80,17 @@ class EbsThrottledLimits(Limits):
 
 
 class Slow(NamedTuple):
-    """A limit that the instance reached.
-
-    `minutes` are the minutes at the limit, on each day that counts. Without checks, the balance shows them. `checked`
-    says whether the checks alone show the limit, and `confirmed` whether the balance confirms them.
-    """
+    """A limit that the instance reached. Without checks, the balance shows it."""
 
     measure: Measure
     checks: Series
     balance: Series
-    minutes: Sequence[float]
-    checked: bool = False
-    confirmed: bool = False
+    minutes: Sequence[float]  # at the limit, on each day that counts
+    confirmed: bool = False  # whether the balance confirms the checks
 
 
 class Load(NamedTuple):
-    """An instance with its bytes and operations per second, by five minutes."""
+    """An instance with its bytes and operations per second, by hour or five minutes."""
 
     instance: Instance
     kind: InstanceType
@@ -102,39 +99,58 @@ class Load(NamedTuple):
 
 def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict:
     """Flag an instance that is at its own EBS limit for longer than a batch within its half hour."""
-    kind = unless_decided(_kind(instance, seen))
-    # Read the cheapest metrics first: hourly checks, daily and five-minute balances, then bytes and operations.
-    hourly = ec2.read_since_start(instance, seen, HOUR_S, limits.window_days, *(one.check for one in MEASURES))
-    checks, bursts = dict(zip(MEASURES, hourly, strict=True)), formulas.can_burst(kind)
-    often = [one for one in MEASURES if bursts and len(_raised(checks[one], limits)) >= limits.agreed_days]
-    suspects = [one for one in MEASURES if one in often or _days_at_limit(checks[one], limits)]
-    unknown = [one for one in MEASURES if not checks[one].present]
-    daily: Sequence[Series] = ()
-    if unknown and bursts:
+    kind, days = unless_decided(_kind(instance, seen)), limits.window_days
+    # Read the cheapest metrics first: checks by hour, then what can be slow, then the load by five minutes.
+    hourly = partial(ec2.read_since_start, instance, seen, HOUR_S, days)
+    checks = dict(zip(MEASURES, hourly(*CHECKS), strict=True))
+    sure = [m for m in MEASURES if _days_at_limit(checks[m], limits)]
+    often = [m for m in MEASURES if len(_raised(checks[m], limits)) >= limits.agreed_days and formulas.can_burst(kind)]
+    suspects = [m for m in MEASURES if m in sure or m in often]
+    unknown = [m for m in MEASURES if not checks[m].present]
+    unchecked, raised = unknown if formulas.can_burst(kind) else [], bool(suspects)
+    daily = ec2.daily(instance, days, *(m.balance for m in unchecked))
+    closer = partial(ec2.read_since_start, instance, seen, FIVE_MINUTES_S, days)
+    if raised:
+        balances = [m.balance for m in suspects if formulas.can_burst(kind)]
+        by_five_minutes = ec2.needs(instance, FIVE_MINUTES_S, days, *balances)
+        seen.read(*daily, *by_five_minutes, *ec2.needs(instance, HOUR_S, days, *HOURLY))
+    if daily:
         since_s = instance.launched_at.timestamp() - DAY_S  # includes the day in which the instance started
-        daily = seen.read(*ec2.daily(instance, limits.window_days, *(one.balance for one in unknown)))
-        lowest = {one: series.since(since_s).present for one, series in zip(unknown, daily, strict=True)}
+        lowest = {m: one.since(since_s).present for m, one in zip(unchecked, seen.read(*daily), strict=True)}
         suspects += [one for one in unknown if min(lowest[one], default=100) < limits.low_percent]
         unknown = [one for one in unknown if not lowest[one]]
     if suspects:
-        used = [metric for one in MEASURES for metric in one.used]
-        balances = [one.balance for one in suspects if bursts]
-        closer = partial(ec2.read_since_start, instance, seen, FIVE_MINUTES_S, limits.window_days)
+        balances = [m.balance for m in suspects if formulas.can_burst(kind)]
         if daily:
-            closer(*balances, *used)  # all in one round, because it is the last
+            closer(*balances, *USED)  # all in one round, because it is the last
         left = closer(*balances) or [Series.of(0, FIVE_MINUTES_S, ())] * len(suspects)
         slow = [_slow(one, checks[one], series, limits) for one, series in zip(suspects, left, strict=True)]
         if throttled := [one for one in slow if one.minutes]:
-            read, written, reads, writes = closer(*used)
-            both = {THROUGHPUT: read.plus(written), IOPS: reads.plus(writes)}
-            rates = {one: counted.over(FIVE_MINUTES_S) for one, counted in both.items()}
-            return _flag(Load(instance, kind, rates), throttled, seen, limits)
+            by_hour = _rates([one.newest(days - 1 / 24) for one in hourly(*HOURLY)]) if raised else {}
+            load = Load(instance, kind, by_hour)
+            if not _is_too_large(load, throttled, seen, limits):
+                load = load._replace(rates=_rates(closer(*USED)))
+            return _flag(load, throttled, seen, limits)
     if unknown:
         return Unknown("CloudWatch has neither EBS balances nor exceeded checks since it was started")
     missing = max(checks[one].missing if checks[one].present else 0 for one in MEASURES)
     if missing > limits.missing_hours:
         return Unknown(f"its exceeded checks have no point in {missing} hours")
-    return Fine(_why_fine(checks, limits))
+    return Fine("it was not at its EBS limit for long")
+
+
+def _is_too_large(load: Load, slow: Sequence[Slow], seen: Seen, limits: EbsThrottledLimits) -> bool:
+    """Return whether no type of the family carries even the mean of the busiest hour; False if that is unknown."""
+    family = [one for one in seen.fleet.all(InstanceType) if one.family == load.kind.family]
+    known = load.rates and all(one.present for one in load.rates.values())
+    needed = _needed(load, [one.measure for one in slow], limits) if known else None
+    return needed is not None and not formulas.smallest_that_carries(family, needed)
+
+
+def _rates(sums: Sequence[Series]) -> dict[Measure, Series]:
+    """Return the bytes and operations per second."""
+    both = [one.plus(other) for one, other in batched(sums, 2)]
+    return {m: counted.over(counted.period_s) for m, counted in zip(MEASURES, both, strict=True)}
 
 
 def _kind(instance: Instance, seen: Seen) -> InstanceType | Fine | Unknown:
@@ -152,16 +168,6 @@ def _kind(instance: Instance, seen: Seen) -> InstanceType | Fine | Unknown:
     if readable and formulas.carries_all(kind, seen.fleet.volumes_of(instance.id)):
         return Fine("its baseline carries all its volumes at their fastest")
     return kind
-
-
-def _why_fine(checks: Mapping[Measure, Series], limits: EbsThrottledLimits) -> str:
-    """Return in words how long it was at its limit on the worst day."""
-    if not any(one.present for one in checks.values()):
-        return "its EBS burst was never used up for long"
-    worst = max(sum(minutes) for one in checks.values() for minutes in [*_raised(one, limits).values(), [0.0]])
-    if not worst:
-        return f"no hour was at the EBS limit for {limits.raised_percent:g} % of its minutes"
-    return f"it was at its EBS limit for at most {worst:,.0f} minutes a day"
 
 
 def _raised(checks: Series, limits: EbsThrottledLimits) -> dict[int, list[float]]:
@@ -185,7 +191,7 @@ def _slow(measure: Measure, checks: Series, balance: Series, limits: EbsThrottle
     if not checks.present:
         return Slow(measure, checks, balance, [points * FIVE_MINUTES_S / MINUTE_S for points in low.values()])
     if minutes := _days_at_limit(checks, limits):
-        return Slow(measure, checks, balance, minutes, checked=True, confirmed=bool(low))
+        return Slow(measure, checks, balance, minutes, confirmed=bool(low))
     agreed = [sum(minutes) for day, minutes in _raised(checks, limits).items() if day in low]
     return Slow(measure, checks, balance, agreed if len(agreed) >= limits.agreed_days else ())
 
@@ -212,7 +218,7 @@ def _flag(load: Load, throttled: Sequence[Slow], seen: Seen, limits: EbsThrottle
             f" on {len(worst.minutes)} of {limits.window_days} days"
         ),
         severity="high" if confirmed else "medium",
-        confidence="high" if any(one.checked for one in throttled) else "medium",
+        confidence="high" if any(_days_at_limit(one.checks, limits) for one in throttled) else "medium",
         evidence=(
             *(evidence for one in throttled for evidence in _limit_evidence(one, limits)),
             *(_peak(one, rates[one], kind, drawn=one in slow) for one in MEASURES if rates[one].present),
@@ -238,13 +244,13 @@ def _limit_evidence(slow: Slow, limits: EbsThrottledLimits) -> Iterator[Evidence
 def _peak(measure: Measure, rate: Series, kind: InstanceType, *, drawn: bool) -> Evidence:
     highest = max(rate.present) / measure.per
     value = round(highest) if measure is IOPS else round(highest, 1)
-    peak = Evidence("Busiest five minutes", value, measure.unit)
+    label = "Busiest five minutes" if rate.period_s == FIVE_MINUTES_S else "Busiest rate by the hour"
     if not drawn:
-        return peak
+        return Evidence(label, value, measure.unit)
     series = grouped(rate.over(measure.per), HOUR_S, lambda hour: round(max(hour), 2))
     allowed = formulas.instance_limits(kind, "gp3")
     levels = allowed and baseline_and_burst(*(one.of(measure.unit) for one in (allowed.baseline, allowed.burst)))
-    return replace(peak, series=series, lines=levels or ())
+    return Evidence(label, value, measure.unit, series, lines=levels or ())
 
 
 def _carried(kind: InstanceType) -> tuple[Evidence, ...]:
@@ -257,13 +263,8 @@ def _carried(kind: InstanceType) -> tuple[Evidence, ...]:
 
 
 def _advice(load: Load, slow: Sequence[Measure], seen: Seen, limits: EbsThrottledLimits) -> tuple[Advice, ...]:
-    """Recommend a size for the busiest five minutes. A reached limit counts with headroom: the load may need more."""
-    instance, kind, rates = load
-    peak = {one: max(rates[one].present, default=0.0) for one in MEASURES}
-    if allowed := formulas.instance_limits(kind, "gp3"):
-        reached = {THROUGHPUT: allowed.baseline.bytes_per_s, IOPS: allowed.baseline.iops}
-        peak |= {one: max(peak[one], reached[one] * (1 + limits.headroom_percent / 100)) for one in slow}
-    needed = formulas.Allowance(peak[THROUGHPUT], peak[IOPS])
+    instance, kind, _ = load
+    needed = _needed(load, slow, limits)
     what = f"{needed.mib_s:,.0f} MiB/s and {needed.iops:,.0f} IOPS"
     larger = ec2.larger(instance, needed, seen, when="If the slow hours hurt", what=what)
     weighs = instance.bandwidth_weighting != "ebs-1" and ec2.MAY_WEIGHT.match(kind.family)
@@ -276,6 +277,15 @@ def _advice(load: Load, slow: Sequence[Measure], seen: Seen, limits: EbsThrottle
         reversible=True,
     )
     return tuple(one for one in (shift, larger, spread) if one)
+
+
+def _needed(load: Load, slow: Sequence[Measure], limits: EbsThrottledLimits) -> formulas.Allowance:
+    """Return what a size must carry. A reached limit counts with headroom: the load may need more."""
+    needed = {one: max(load.rates[one].present, default=0.0) for one in MEASURES}
+    if allowed := formulas.instance_limits(load.kind, "gp3"):
+        reached = {THROUGHPUT: allowed.baseline.bytes_per_s, IOPS: allowed.baseline.iops}
+        needed |= {one: max(needed[one], reached[one] * (1 + limits.headroom_percent / 100)) for one in slow}
+    return formulas.Allowance(needed[THROUGHPUT], needed[IOPS])
 
 
 def last_day(rest: float, *levels: tuple[float, int], period_s: int = FIVE_MINUTES_S) -> Points:
@@ -339,11 +349,11 @@ DETECTOR = Detector(
         small("a few minutes in every hour of the day", Flagged, "0.8 hours", metrics={IOPS.check: A_LITTLE}),
         batch("a type without burst, at its limit for hours", Flagged, "m5.4xlarge", instance_type="m5.4xlarge"),
         batch("40 minutes every day, with nothing left of the burst", Flagged, "5.2 hours", metrics=STUCK),
-        batch("40 minutes every day, and the burst comes back at once", Fine, "39 min", metrics=AT_ONCE),
-        quiet("a nightly batch within its half hour, across an hour's end", Fine, "at most 27", metrics=NIGHTLY),
+        batch("40 minutes every day, and the burst comes back at once", Fine, "for long", metrics=AT_ONCE),
+        quiet("a nightly batch within its half hour, across an hour's end", Fine, "for long", metrics=NIGHTLY),
         batch("the burst is nearly used up every night, and comes back; no checks", Fine, metrics=BACK_AGAIN),
         bare("a volume that is slower than the instance: settled by the configuration", Fine, "all its", **SLOWER),
-        quiet("never at its limit", Fine, "no hour"),
+        quiet("never at its limit", Fine, "for long"),
         quiet("a minute now and then", Fine, metrics={THROUGHPUT.check: 1 / 60}),
         batch("slow until it was given a larger type yesterday", Fine, launched_at=days_ago(9 / 24), metrics=EMPTY),
         quiet("two days without metrics", Unknown, "48 hours", metrics={IOPS.check: [None] * 48 + [0.0] * 144}),

@@ -104,14 +104,11 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeLimits:
-    """The burst of a volume, while it has credits, and its baseline. If it has no bucket, both are equal.
-
-    A credit allows one operation above the baseline. A full bucket has `credits`.
-    """
+    """The burst of a volume, while it has credits, and its baseline. If it has no bucket, both are equal."""
 
     baseline: Allowance
     burst: Allowance
-    credits: float
+    credits: float  # in a full bucket; each allows one operation above the baseline
     largest_operation_bytes: int
 
     def operation_bytes(self, io_bytes: float) -> float:

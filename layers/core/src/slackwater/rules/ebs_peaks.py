@@ -34,9 +34,7 @@ QUEUED: Final = 0.95  # one request, less the error of the measurement
 QUEUE: Final = [Metric("AWS/EBS", "VolumeQueueLength", statistic, "requests") for statistic in ("Maximum", "Average")]
 
 CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)  # shorter periods to read if the days do not decide
-RECENT_DAYS: Final = 3  # their five minutes often show that a ceiling was reached, with a twelfth of the points
-
-SECONDS: Final = "One-minute averages hide shorter bursts above the proposed limit."
+RECENT_DAYS: Final = 8  # their five minutes often show that a ceiling was reached, with a quarter of the points
 
 LOST, LATE = 1 / 200, 3
 """The share of five-minute points that may be lost, and how many may be late, while CloudWatch is recording."""
@@ -77,14 +75,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The throughput or the IOPS of a volume. Each way to count them adds reads and writes, and is never too high.
-
-    The sum of all ways is never too low.
-    """
+    """The throughput or the IOPS of a volume. Each way to count them adds reads and writes."""
 
     name: str  # as AWS calls it
     unit: str
-    ways: tuple[tuple[Part, Part], ...]
+    ways: tuple[tuple[Part, Part], ...]  # each one is never too high, and the sum of all is never too low
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -172,14 +167,14 @@ class Look:
         return sum(day > 0 for day in grouped(Series.of(queue.start_s, FIVE_MINUTES_S, at_limit), DAY_S).present)
 
     def recently(self, rate: float) -> dict[Part, Need]:
-        """Return the five-minute needs that show whether it had this rate in the last days, if it may have had it."""
-        newest = slice(-RECENT_DAYS - 1, None)  # includes today
-        ways = [way for way in self.measure.ways if any(v >= rate for v in self._sum(way).values[newest])]
-        parts = () if self.xen else chain.from_iterable(ways)
-        return {part: self._need(part, FIVE_MINUTES_S, RECENT_DAYS) for part in parts}
+        """Return the five-minute needs of the time since the newest day that may have had this rate, if it is short."""
+        ways = {} if self.xen else {way: reversed(self._sum(way).values) for way in self.measure.ways}
+        ages = {way: next((age for age, v in enumerate(days, 1) if v >= rate), inf) for way, days in ways.items()}
+        found = [(part, age) for way, age in ages.items() if age <= RECENT_DAYS for part in way]
+        return {part: self._need(part, FIVE_MINUTES_S, age) for part, age in found}
 
     def had(self, rate: float, recently: Mapping[Part, Need]) -> bool:
-        """Return whether the last days show this rate: reads and writes together, in any way to count them."""
+        """Return whether those days show this rate: reads and writes together, in any way to count them."""
         ways = batched(map(self._rate, recently, self.seen.read(*recently.values())), 2)
         return any(max(added(way).present, default=0) >= rate for way in ways)
 
@@ -266,7 +261,8 @@ class Look:
     @property
     def lowering_caveats(self) -> tuple[str, ...]:
         """What the measure does not show. Recommendations that lower nothing need only `holes`, and Xen's caveat."""
-        return ("Five-minute averages hide shorter bursts." if self.xen else SECONDS, *self.holes)
+        minutes = "One-minute averages hide shorter bursts above the proposed limit."
+        return ("Five-minute averages hide shorter bursts." if self.xen else minutes, *self.holes)
 
     def evidence(self, scale: float, *lines: Line) -> Evidence:
         """Return evidence: the busiest minute of each day, with a chart up to `scale` and these levels."""

@@ -1,0 +1,79 @@
+"""`ec2-ebs-throttled` reads the load by five minutes only if its hours leave the answer open."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.detectors.ec2_ebs_throttled import HOURLY, IOPS, THROUGHPUT
+from slackwater.engine.cases import play_with_queries
+from slackwater.engine.registry import registry
+from slackwater.model.detector import Case
+from slackwater.model.metrics import Metric
+from slackwater.model.units import FIVE_MINUTES_S, HOUR_S
+from slackwater.model.verdicts import Flagged, Verdict
+from slackwater.rules import examples
+
+DETECTOR = registry()["ec2-ebs-throttled"]
+CHECKS = {
+    (THROUGHPUT.check, HOUR_S): [0.0] * 155 + [1.0] * 5 + [0.0] * 32,
+    (IOPS.check, HOUR_S): [0.0] * 192,
+}
+"""The throughput was at its limit for five hours of eight days."""
+MBPS = 125_000 * FIVE_MINUTES_S
+
+
+def moved(mbps: Sequence[float]) -> dict[tuple[Metric, int], Sequence[float | None]]:
+    """Return all four metrics of the load, of which only reads are not zero, by five minutes and by hour."""
+    nothing = [0.0] * len(mbps)
+    found: dict[tuple[Metric, int], Sequence[float | None]] = {}
+    for metric in (*THROUGHPUT.used, *IOPS.used):
+        points = [one * MBPS for one in mbps] if metric is THROUGHPUT.used[0] else nothing
+        found |= examples.and_hourly(metric, points)
+        found[metric.optionally(), HOUR_S] = found[metric, HOUR_S]
+    return found
+
+
+def judged(metrics: Any, **fields: Any) -> tuple[Verdict, Counter[int]]:
+    """Return the verdict on an instance, and how many metrics were read by each period."""
+    case: Case = next(one for one in DETECTOR.cases if one.title == "never at its limit")
+    instance = replace(case.resource, **fields)
+    verdict, queries = play_with_queries(DETECTOR, replace(case, resource=instance, metrics=metrics))
+    return verdict, Counter(query.period_s for query in queries)
+
+
+def test_hours_show_the_load_if_no_size_carries_even_their_mean() -> None:
+    metrics = CHECKS | moved([7_000.0] * 8 * 288)
+    verdict, periods = judged(metrics, instance_type="m5.8xlarge")
+
+    assert isinstance(verdict, Flagged)
+    assert [one.action for one in verdict.advice] == ["spread-the-load"]
+    assert [one.value for one in verdict.evidence if one.label == "Busiest rate by the hour"] == [834.5, 0]
+    assert periods == {HOUR_S: 6}
+
+
+def test_without_the_load_by_hour_five_minutes_decide() -> None:
+    assert all(metric.optional for metric in HOURLY)
+    metrics = CHECKS | moved([7_000.0] * 8 * 288)
+    by_five_minutes = {key: points for key, points in metrics.items() if key[0] not in HOURLY}
+    verdict, _ = judged(by_five_minutes, instance_type="m5.8xlarge")
+
+    assert isinstance(verdict, Flagged)
+    assert [one.value for one in verdict.evidence if one.label == "Busiest five minutes"] == [834.5, 0]
+
+
+@pytest.mark.parametrize(("peak_mbps", "size"), [(1_250, "xlarge"), (1_260, "2xlarge"), (9_000, "8xlarge")])
+def test_five_minutes_decide_which_size_carries_the_load(peak_mbps: float, size: str) -> None:
+    """The mean of the busiest hour is always less than half of the m6i.xlarge's baseline."""
+    spike = [100.0] * 8 * 288
+    spike[700] = peak_mbps - 60
+    spike[701] = peak_mbps
+    spike[702:712] = [0.0] * 10 if peak_mbps < 2_000 else [100.0] * 10
+    metrics = CHECKS | moved(spike)
+    verdict, periods = judged(metrics)
+
+    assert isinstance(verdict, Flagged)
+    assert verdict.advice[0].action == f"change-instance-type-to-m6i.{size}"
+    assert periods[FIVE_MINUTES_S] == 5
