@@ -132,7 +132,7 @@ def test_no_thread_of_a_scan_waits_long_for_the_table_while_it_holds_up_the_othe
     monkeypatch.setattr("slackwater.wiring.service.AwsSession", session)
     among_others(DEPLOYED)
     assert len(made) == 2
-    for retries in (one.with_("dynamodb") for one in made):
+    for retries in (one.for_service("dynamodb") for one in made):
         assert retries.max_attempts > 1
         assert retries.max_attempts * (retries.connect_timeout_s + retries.read_timeout_s) < 60
 

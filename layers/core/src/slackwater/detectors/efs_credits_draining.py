@@ -282,7 +282,7 @@ def _options(state: State, moved: Month | None) -> tuple[Advice, ...]:
     if busiest >= AT_LIMIT * burst:
         return efs_throughput.more_throughput(file_system, burst, HEADROOM)
     mib_s = min(formulas.PROVISIONED_MIB_S[1], ceil(busiest * HEADROOM / MIB))
-    provisioned = efs_throughput.to_amount(file_system, mib_s, "the busiest hour of the week and a fifth more")
+    provisioned = efs_throughput.to_amount(file_system, mib_s, "a fifth above the busiest hour of the week")
     general = file_system.performance_mode == efs_throughput.GENERAL_PURPOSE
     return (*((efs_throughput.to_elastic(file_system, moved),) if general else ()), provisioned)
 

@@ -252,7 +252,8 @@ def to_amount(
     file_system: EfsFileSystem, mib_s: int, peak: str, elastic_bill: tuple[Change, ...] = (), *, lower: bool = False
 ) -> Advice:
     """Recommend to provision for a peak. A person checks first whether shorter peaks need more."""
-    summary = f"{'Lower it to' if lower else 'Change to Provisioned with'} {mib_s:,} MiB/s: {peak}."
+    change = f"Change from {file_system.throughput_mode.capitalize()} to Provisioned with"
+    summary = f"{'Lower it to' if lower else change} {mib_s:,} MiB/s, {peak}."
     risk = "AWS bills it by the hour, used or not. Shorter peaks above it wait. You can raise it at any time."
     setting = EfsThroughputSetting(mode="provisioned", provisioned_mib_s=mib_s)
     advised = change_to(file_system, setting, summary, risk, (elastic_bill, ()))
