@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from slackwater.detectors.ec2_network_over_baseline import OverBaselineLimits, _dark_days, _days, _is_settled
+from slackwater.detectors.ec2_network_over_baseline import OverBaselineLimits, _dark_days, _days, _is_decided
 from slackwater.model.metrics import Series
 from slackwater.performance.network import runs_above
 from slackwater.rules import examples
@@ -70,7 +70,7 @@ gaps = st.lists(st.tuples(st.integers(0, POINTS - 1), st.integers(1, 600)), max_
 @example([], [(288 * day - 4, 6) for day in range(1, 8)], 0, 7)
 @example([], [(3_739 - 288 * day, 7) for day in (0, 2, 4)], 1, 6)  # each gap is dark on two days
 @example([(288 * day, 6, 0, 1) for day in range(1, 4)], [(288 * day + 100, 6) for day in range(3)], 0, 5)
-def test_quarter_hours_settle_nothing_that_five_minutes_do_not(runs, gaps, late, above_days):
+def test_quarter_hours_decide_nothing_that_five_minutes_do_not(runs, gaps, late, above_days):
     values = by_five_minutes(runs)[: POINTS + late]
     for start, points in gaps:
         values[start : start + points] = [None] * len(values[start : start + points])
@@ -79,7 +79,7 @@ def test_quarter_hours_settle_nothing_that_five_minutes_do_not(runs, gaps, late,
     days = (min(_days(found, closer), DAYS) if found else 0) + _dark_days(closer, at_least_s=1_800)
     traffic = Traffic(examples.BURSTING[0], BASELINE_GBPS, (), calm=True, read=dict)
     quarters = Series.of(0, 900, coarsened(values, 3)[: POINTS // 3])
-    if _is_settled(quarters, traffic, OverBaselineLimits(above_days=above_days)):
+    if _is_decided(quarters, traffic, OverBaselineLimits(above_days=above_days)):
         assert days < above_days
 
 

@@ -61,14 +61,14 @@ def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict
     window, hours = limits.window_days, found.read(HOUR_S, DIRECTIONS)
     busy = [way for way in found.near if days_above(hours[way], found.baseline_gbps, window) >= limits.above_days]
     quarters = found.read(QUARTER_HOUR_S, busy if found.calm else ())
-    settled = [way for way, one in quarters.items() if _is_settled(one, found, limits)]
-    closer = found.read(FIVE_MINUTES_S, [way for way in busy if way not in settled])
+    decided = [way for way, one in quarters.items() if _is_decided(one, found, limits)]
+    closer = found.read(FIVE_MINUTES_S, [way for way in busy if way not in decided])
     ways = [_over(way, traffic, found, limits) for way, traffic in closer.items()]
     if over := [way for way in ways if way.days >= limits.above_days]:
         return _flag(instance, found.instance_type, over, limits)
 
     above = {way.direction: way.days for way in ways}
-    for direction in (way for way in DIRECTIONS if way not in settled):
+    for direction in (way for way in DIRECTIONS if way not in decided):
         series = closer.get(direction, hours[direction])
         dark = _dark_days(series, at_least_s=max(series.period_s, limits.above_minutes * MINUTE_S))
         if dark and dark + above.get(direction, 0) >= limits.above_days:
@@ -80,7 +80,7 @@ def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict
     return Fine(f"it was above its baseline for {limits.above_minutes} minutes without a break on {days}")
 
 
-def _is_settled(quarters: Series, found: Traffic, limits: OverBaselineLimits) -> bool:
+def _is_decided(quarters: Series, found: Traffic, limits: OverBaselineLimits) -> bool:
     """Return whether too few days can be above the baseline or dark. The days of five-minute points begin nearby."""
     above = days_above(quarters, found.baseline_gbps, limits.window_days, if_missing=0)
     return above + _dark_days(quarters, at_least_s=QUARTER_HOUR_S, beside=2) < limits.above_days

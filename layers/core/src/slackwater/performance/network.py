@@ -56,10 +56,10 @@ def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[r
     return [run for run in bridged if sum(rates[i] >= above for i in run) >= min_points]
 
 
-def touched_until(first: int, goes_on: Sequence[bool], width: int) -> int:
+def touched_until(first: int, continues: Sequence[bool], width: int) -> int:
     """Return the end of the periods, at most `width`, that a run of points may touch if it begins in the first one."""
     end = first + 2
-    while end < min(first + width, len(goes_on)) and goes_on[end - 1]:
+    while end < min(first + width, len(continues)) and continues[end - 1]:
         end += 1
     return end
 
@@ -74,9 +74,9 @@ def most_near_baseline(sums: Series, baseline_bytes_per_s: float, min_points: in
     low, high = (ratio * baseline_bytes_per_s * FIVE_MINUTES_S for ratio in PLATEAU_RATIOS)
     inside = [0 if isnan(value) else min(size, int(value / low + 1e-6)) for value in sums.values]
     full = [points == size and value / high <= size + 1e-6 for points, value in zip(inside, sums.values, strict=True)]
-    most, goes_on = [around[0], *inside, around[1]], [False, *full, False]
+    most, continues = [around[0], *inside, around[1]], [False, *full, False]
     width = 2 + (min_points - 2) // size  # how many periods the shortest run touches
-    touched = (range(i, touched_until(i, goes_on, width)) for i, points in enumerate(most) if points)
+    touched = (range(i, touched_until(i, continues, width)) for i, points in enumerate(most) if points)
     held = {i for run in touched if sum(most[run.start : run.stop]) >= min_points for i in run}
     return sum(most[i] for i in held if i < len(most))
 

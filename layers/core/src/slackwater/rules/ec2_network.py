@@ -82,8 +82,8 @@ def days_above(sums: Series, baseline_gbps: float, days: int, *, if_missing: int
     size, a_day = sums.period_s // FIVE_MINUTES_S, DAY_S // sums.period_s
     inside = (if_missing if isnan(value) else min(size, int(value / above + 1e-6)) for value in sums.values)
     most, width = [size * (len(sums) < a_day * days), *inside, 0 if size == 12 else 2], 2 + 14 // size
-    goes_on = [points >= size // 3 for points in most]
-    begins = (i for i in range(len(most) - 1) if sum(most[i : network.touched_until(i, goes_on, width)]) >= 6)
+    continues = [points >= size // 3 for points in most]
+    begins = (i for i in range(len(most) - 1) if sum(most[i : network.touched_until(i, continues, width)]) >= 6)
     held = {i + after for i in begins for after in range(width)}
     return (size == 12) + max(len({(i - first) // a_day for i in held}) for first in range(a_day))
 
