@@ -204,6 +204,15 @@ def test_detectors_that_run_last_get_the_daily_series_that_were_read_before() ->
     assert queue.evaluated == 2
 
 
+def test_the_series_of_attached_volumes_are_not_kept_for_detectors_that_run_last() -> None:
+    attached = replace(VOLUME, attachments=(Attachment(instance_id="i-1", device="/dev/sdf", attached_at=CASE_NOW),))
+    fleet = Fleet([attached], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
+    awaiting = enabled(reads_all(reads(14)), "ebs-a", reads=(Instance,))
+    calls = drain(EvaluationQueue(fleet, [awaiting, enabled(reads_all(reads(14)), "ebs-b")], CASE_NOW))
+
+    assert sum(len(call.queries) for call in calls) == 2
+
+
 def test_a_detector_that_runs_last_sees_that_an_optional_metric_failed_before() -> None:
     optional = replace(READ, optional=True).need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
     failed: list[bool] = []

@@ -242,7 +242,7 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
         ([None, None], "has an unknown cost"),
         (["0.00", "0.00"], "is free"),
         (["-3.00", "0.00", "2.50", None], "raises the bill by $0.50 a month; the cost of 1 is unknown"),
-        (["-3.00", "-4.00", ""], "raises the bill by $7 a month"),
+        (["0.00", None], "is free for 1; the cost of 1 is unknown"),
         ([""], ""),
     ],
 )
@@ -256,6 +256,16 @@ def test_one_sentence_says_what_the_fixes_of_issues_cost(make, savings: list[str
     issues = f"{len(found)} performance issue{'s' * (len(found) > 1)}"
 
     assert beside_of(make.scan(*found)) == (f"Fixing {issues} {says}." if says else f"{issues}.")
+
+
+def test_issues_without_a_recommendation_are_not_counted_as_fixed(make) -> None:
+    found = [
+        make.finding(usd, id=f"f{n}", kind="performance", resource=make.volume(f"v-{n}"), **advice)
+        for n, (usd, advice) in enumerate([("-3.00", {}), ("-4.00", {}), (None, {"recommendations": ()})])
+    ]
+
+    assert beside_of(make.scan(*found)) == "Fixing 2 of 3 performance issues raises the bill by $7 a month."
+    assert "Fixing 2 of the other 3 (3 performance issues) raises" in beside_of(make.scan(make.finding(), *found))
 
 
 def beside_of(scan: Any) -> str:

@@ -2,7 +2,8 @@
 
 The queue opens one resource group (resources that share metrics) after the other. So its size depends on how many
 groups wait for metrics, not on the size of the fleet. It never calls AWS: it returns calls and receives their results.
-Detectors that read kinds of record that are still being listed run last.
+Detectors that read kinds of record that are still being listed run last. Until then, the queue keeps the daily series
+of each resource that they evaluate, but not those of attached volumes, which belong to their instance's group.
 """
 
 from collections import Counter, defaultdict, deque
@@ -107,8 +108,12 @@ class EvaluationQueue:
         self._pending: dict[MetricQuery, list[tuple[_ResourceGroup, list[Need]]]] = {}
         at_once = [one for one in enabled if not fleet.awaited & looked_at(one.detector)]
         self._last = [one for one in enabled if one not in at_once]
-        self._reopened = frozenset(_by_resource_group(fleet, self._last))
-        """Names of the groups that have a question for a detector that runs last."""
+        self._reopened = frozenset(
+            name
+            for name, questions in _by_resource_group(fleet, self._last).items()
+            if all(question.resource.id == name for question in questions)
+        )
+        """Names of the groups of one resource that have a question for a detector that runs last."""
         self._kept: dict[str, dict[Need, Series]] = {}
         self.questions = sum(len(fleet.all(one.detector.resource)) for one in enabled)
         self.evaluated = 0

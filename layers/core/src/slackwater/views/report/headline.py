@@ -203,22 +203,23 @@ def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole
         return ""
     rest = " and ".join(count(many[kind], noun) for kind, noun in NOUNS.items() if kind in many)
     first = f"{count(waste, 'finding')} {'is' if waste == 1 else 'are'} waste. " if waste else ""
-    effect = _effect(findings, ". The saving above does not subtract that" if waste else "") if whole else ""
-    if not effect:
+    fixes = [one for one in findings if one["kind"] != "waste" and one["recommendations"]] if whole else []
+    if not fixes:
         return f"{first}{f'Others: {rest}' if waste else rest}."
-    return f"{first}Fixing {f'the other {others:,} ({rest})' if waste else rest} {effect}."
+    fixed = f"{len(fixes):,} of " if len(fixes) < others else ""
+    after_cost = ". The saving above does not subtract that" if waste else ""
+    return f"{first}Fixing {fixed}{f'the other {others:,} ({rest})' if waste else rest} {_effect(fixes, after_cost)}."
 
 
-def _effect(findings: Iterable[FindingDocument], after_cost: str) -> str:
-    """Return what the recommended fixes of issues and risks do to the bill; empty if there is no fix."""
-    fixes = [finding for finding in findings if finding["kind"] != "waste" and finding["recommendations"]]
+def _effect(fixes: Sequence[FindingDocument], after_cost: str) -> str:
+    """Return what the recommended fixes of these issues and risks do to the bill."""
     unknown = sum(finding["monthly_savings_usd"] is None for finding in fixes)
     if unknown == len(fixes):
-        return "has an unknown cost" if fixes else ""
+        return "has an unknown cost"
     cost, saved = (total_savings((one["resource"]["arn"], [sign * _usd(one)]) for one in fixes)[0] for sign in (-1, 1))
     more = f"; the cost of {unknown:,} is unknown" if unknown else ""
-    if cost == saved:
-        return f"is free{more}"
+    if cost > saved:
+        return f"raises the bill by {dollars(cost - saved)} a month{more}{after_cost}"
     if cost < saved:
         return f"saves {dollars(saved - cost)} a month{more}"
-    return f"raises the bill by {dollars(cost - saved)} a month{more}{after_cost}"
+    return f"is free for {len(fixes) - unknown:,}{more}" if unknown else "is free"
