@@ -308,7 +308,7 @@ on("people", "the keyboard searches, filters, opens and closes", async (page, { 
 on("nothing", "a scan that found nothing says so", async (page) => {
   assert.equal(await page.locator("[data-finding]").count(), 0);
   assert.match(await page.textContent("h1"), /nothing found/i);
-  assert.match(await page.textContent(".badge"), /^Complete/);
+  assert.match(await page.textContent(".badge"), /^Scan complete/);
   assert.equal(await page.locator(".tabs, .fixes, .stop").count(), 0);
 });
 

@@ -225,7 +225,7 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     )
     assert (
         "1 finding is waste. Fixing the other 2 (1 performance issue and 1 risk) raises the bill by $5"
-        " a month. The saving above does not subtract that. "
+        " a month, so all fixes together save $10 a month. "
     ) in words(" ".join(shown.texts["p"]))
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
     assert "1 waste: $15.00 a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
@@ -711,9 +711,10 @@ def test_the_badge_counts_the_inconclusive_checks_and_leads_to_them(make) -> Non
     badge = re.search(r'class="badge">(.*?)</p>', rendered(one))[1]
 
     assert badge == (
-        '<b>Complete</b> AWS answered every required call. <a href="#unknown">1 check is undecided: too little data</a>'
+        "<b>Scan complete</b> AWS answered every required call. "
+        '<a href="#unknown">1 check had too little data to decide</a>'
     )
-    assert "<b>Complete</b> AWS answered every required call" in rendered(make.scan())
+    assert "<b>Scan complete</b> AWS answered every required call" in rendered(make.scan())
     assert words(page(one).inside["gaps"]) == "AWS answered every call."
 
 

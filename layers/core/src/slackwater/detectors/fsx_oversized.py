@@ -265,7 +265,7 @@ def _move(service: str, before: tuple[Change, ...], way: Alternative) -> Advice 
     trial = " Test it with your writes first: small writes take longer there." if service == "efs" else ""
     return Advice(
         action=f"move-to-{service}",
-        summary=f"Move to a new file system ({way.summary}).{trial} Copy the data with AWS DataSync, {THEN}",
+        summary=f"Replace it with {way.summary}.{trial} Copy the data with AWS DataSync, {THEN}",
         changes=None if way.changes is None else difference((*before, *way.changes), ()),
         risk="Only for clients that speak NFS. They mount another address, and AWS bills both during the copy.",
         reversible=True,

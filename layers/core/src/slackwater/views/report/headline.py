@@ -189,7 +189,7 @@ def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole
     """Return how the findings divide, and what the fixes of issues and risks do to the bill.
 
     Example: `42 findings are waste. Fixing the other 12 (10 performance issues and 2 risks) raises the bill
-    by $1,420 a month. The saving above does not subtract that.` Empty if all findings are waste.
+    by $1,420 a month, so all fixes together save $8.2k a month.` Empty if all findings are waste.
 
     Args:
         findings: The findings in the report.
@@ -207,19 +207,25 @@ def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole
     if not fixes:
         return f"{first}{f'Others: {rest}' if waste else rest}."
     fixed = f"{len(fixes):,} of " if len(fixes) < others else ""
-    after_cost = ". The saving above does not subtract that" if waste else ""
-    return f"{first}Fixing {fixed}{f'the other {others:,} ({rest})' if waste else rest} {_effect(fixes, after_cost)}."
+    which = f"the other {others:,} ({rest})" if waste else rest
+    return f"{first}Fixing {fixed}{which} {_effect(fixes, _waste_usd(totals))}."
 
 
-def _effect(fixes: Sequence[FindingDocument], after_cost: str) -> str:
-    """Return what the recommended fixes of these issues and risks do to the bill."""
+def _waste_usd(totals: TotalsDocument) -> Decimal:
+    return Decimal(totals["by_kind"]["waste"]["monthly_savings_usd"]) if "waste" in totals["by_kind"] else Decimal(0)
+
+
+def _effect(fixes: Sequence[FindingDocument], waste_usd: Decimal) -> str:
+    """Return what the recommended fixes of these issues and risks do to the bill, beside the savings from waste."""
     unknown = sum(finding["monthly_savings_usd"] is None for finding in fixes)
     if unknown == len(fixes):
         return "has an unknown cost"
     cost, saved = (total_savings((one["resource"]["arn"], [sign * _usd(one)]) for one in fixes)[0] for sign in (-1, 1))
     more = f"; the cost of {unknown:,} is unknown" if unknown else ""
     if cost > saved:
-        return f"raises the bill by {dollars(cost - saved)} a month{more}{after_cost}"
+        left = waste_usd - (cost - saved)
+        together = f", so all fixes together save {short_dollars(left)} a month" if left > 0 and not unknown else ""
+        return f"raises the bill by {dollars(cost - saved)} a month{together}{more}"
     if cost < saved:
         return f"saves {dollars(saved - cost)} a month{more}"
     return f"is free for {len(fixes) - unknown:,}{more}" if unknown else "is free"
