@@ -58,6 +58,17 @@ def reads_all(*needs: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
     return judge
 
 
+def notes_failures(need: Need, failed: list[bool]) -> Callable[[Volume, Seen, Limits], Verdict]:
+    """Return a judge function that reads an optional metric and appends whether its call failed."""
+
+    def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+        seen.read(need)
+        failed.append(seen.could_not_read(need))
+        return FLAG
+
+    return judge
+
+
 def drain(queue: EvaluationQueue, answer: Callable[[MetricQuery], Series | str] | None = None) -> list[MetricCall]:
     calls = []
     while call := queue.next_call(idle=True):
@@ -216,12 +227,7 @@ def test_the_series_of_attached_volumes_are_not_kept_for_detectors_that_run_last
 def test_a_detector_that_runs_last_sees_that_an_optional_metric_failed_before() -> None:
     optional = replace(READ, optional=True).need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
     failed: list[bool] = []
-
-    def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
-        seen.read(optional)
-        failed.append(seen.could_not_read(optional))
-        return FLAG
-
+    judge = notes_failures(optional, failed)
     fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
     both = [enabled(judge, "ebs-a", reads=(Instance,)), enabled(judge, "ebs-b")]
     drain(EvaluationQueue(fleet, both, CASE_NOW), lambda _query: "InternalError")
@@ -438,12 +444,7 @@ def test_each_verdict_counts_as_evaluated() -> None:
 def test_a_detector_can_distinguish_a_failed_optional_metric_from_an_empty_one() -> None:
     optional = replace(READ, optional=True).need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
     answers: list[bool] = []
-
-    def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
-        seen.read(optional)
-        answers.append(seen.could_not_read(optional))
-        return FLAG
-
+    judge = notes_failures(optional, answers)
     for answer in (lambda _query: "InternalError", silence):
         drain(EvaluationQueue(Fleet([VOLUME]), [enabled(judge)], CASE_NOW), answer)
 
