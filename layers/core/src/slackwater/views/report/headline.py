@@ -2,7 +2,7 @@
 
 import pkgutil
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -10,11 +10,10 @@ from importlib import import_module
 from typing import Final
 
 from slackwater import detectors
-from slackwater.model.verdicts import FindingKind
 from slackwater.views.scan.document import FindingDocument, RecommendationDocument, TotalsDocument
 from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
-from slackwater.views.text.words import count, measure, number, only_backs_up, undo
+from slackwater.views.text.words import ISSUE_NOUNS, count, measure, number, only_backs_up, undo
 
 FIXES: Final = 5
 """Fixes on the first screen."""
@@ -22,7 +21,6 @@ BARS: Final = 8
 """Owners and services that have a bar of their own. The last bar adds up the others."""
 FLAT: Final = 0.2
 """Fraction of the paid capacity. A series that varies by less looks flat in a sparkline, so a bar replaces it."""
-NOUNS: Final[Mapping[FindingKind, str]] = {"performance": "performance issue", "risk": "risk"}
 SERVICES: Final = {"ebs": "EBS", "ec2": "EC2", "efs": "EFS", "fsx": "FSx"}
 
 
@@ -201,7 +199,7 @@ def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole
     others = sum(many.values()) - waste
     if not others:
         return ""
-    rest = " and ".join(count(many[kind], noun) for kind, noun in NOUNS.items() if kind in many)
+    rest = " and ".join(count(many[kind], noun) for kind, noun in ISSUE_NOUNS.items() if kind in many)
     first = f"{count(waste, 'finding')} {'is' if waste == 1 else 'are'} waste. " if waste else ""
     fixes = [one for one in findings if one["kind"] != "waste" and one["recommendations"]] if whole else []
     if not fixes:

@@ -83,6 +83,10 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1_000 or value == int(value) else f"{value:.4g}"
 
 
+ISSUE_NOUNS: Final[dict[FindingKind, str]] = {"performance": "performance issue", "risk": "risk"}
+"""What a finding is called that is not waste."""
+
+
 def count(how_many: int, noun: str) -> str:
     """Return a number with its noun: `1 finding`, `1,234 findings`."""
     return f"{how_many:,} {noun}{'' if how_many == 1 else 's'}"
@@ -117,8 +121,7 @@ def headline(doc: ScanDocument) -> str:
     """Return the savings from waste, and how much else was found. An incomplete scan says so first."""
     by_kind = doc["totals"]["by_kind"]
     found = [_waste(by_kind["waste"], doc["totals"].get("high_confidence_usd"))] if "waste" in by_kind else []
-    nouns: dict[FindingKind, str] = {"performance": "performance issue", "risk": "risk"}
-    found += [count(by_kind[kind]["findings"], noun) for kind, noun in nouns.items() if kind in by_kind]
+    found += [count(by_kind[kind]["findings"], noun) for kind, noun in ISSUE_NOUNS.items() if kind in by_kind]
     if all_disabled(doc):
         return "Unknown: a service control policy disables every region in this scan."
     if doc["scan"]["complete"]:
