@@ -65,7 +65,7 @@ SHORTER: Final = {
 NARROWEST: Final = ((3, 20), (5, 17), (2, 23), (4, 8), (3, 15), (2, 16), (5, 15), (2, 10), (3, 8), (5, 10))
 """Columns to narrow if the terminal is narrow, in this order, and their widths then.
 
-15 characters are still enough to tell names apart, and 23 have all but three detectors' ids in full.
+15 characters are still enough to tell names apart, and 23 have all but two detectors' ids in full.
 """
 SHORT: Final = {"medium": "med."}
 MOST_CAVEATS: Final = 2

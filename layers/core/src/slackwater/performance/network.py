@@ -123,7 +123,11 @@ def is_published(instance_type: InstanceType) -> bool:
 
 
 def baseline(instance_type: InstanceType) -> float:
-    """Return the network bytes a second without credits. Raises UnpublishedError if EC2 publishes none."""
+    """Return the network bytes a second without credits.
+
+    Raises:
+        UnpublishedError: EC2 publishes none.
+    """
     return _whole_bytes_per_s(instance_type, instance_type.network_baseline_gbps)
 
 
