@@ -69,8 +69,8 @@ def draw_comparisons(comparisons: Collection[Comparison], console: Console, *, d
     console.print()
     console.print(
         Text(
-            f"Found {sum(one.agrees for one in issues)} of {len(issues)} planted issues;"
-            f" flagged {sum(not one.agrees for one in others)} of {len(others)} look-alikes.",
+            f"Found {sum(one.agrees for one in issues)} of {len(issues)} issues; flagged"
+            f" {sum(not one.agrees for one in others)} of {len(others)} healthy resources that look similar.",
             "bold green" if all(one.agrees for one in comparisons) else "bold red",
         )
     )

@@ -38,8 +38,8 @@ def demo(
 
     \b
     Exit status:
-    0 the scan found every planted issue, and flagged no look-alike
-    1 it missed an issue, or flagged a look-alike
+    0 the scan found every simulated issue, and flagged no healthy resource
+    1 it missed an issue, or flagged a healthy resource
     3 incomplete
     """  # noqa: D301 -- the mark that keeps the lines apart
     check_resource(resource, top, details=details)

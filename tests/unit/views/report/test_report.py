@@ -711,11 +711,10 @@ def test_the_badge_counts_the_inconclusive_checks_and_leads_to_them(make) -> Non
     badge = re.search(r'class="badge">(.*?)</p>', rendered(one))[1]
 
     assert badge == (
-        "<b>Scan complete</b> AWS answered every required call. "
-        '<a href="#unknown">1 check had too little data to decide</a>'
+        '<b>Scan complete</b> No required AWS call failed. <a href="#unknown">1 check had too little data to decide</a>'
     )
-    assert "<b>Scan complete</b> AWS answered every required call" in rendered(make.scan())
-    assert words(page(one).inside["gaps"]) == "AWS answered every call."
+    assert "<b>Scan complete</b> No required AWS call failed" in rendered(make.scan())
+    assert words(page(one).inside["gaps"]) == "No AWS call failed."
 
 
 def test_an_option_of_a_command_is_one_word_for_the_browser_and_the_command_stays_as_it_is(make) -> None:

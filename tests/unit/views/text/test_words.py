@@ -104,7 +104,7 @@ def test_the_headline_does_not_say_nothing_found_if_a_check_could_not_decide(mak
     assert headline(make, unknown=undecided) == "No findings, but 2 checks could not decide."
     assert headline(make, of(make, 1, "3.00"), unknown=undecided).endswith(" in 1 finding.")
     sentences = words.completeness(scan_json.document(make.scan(unknown=undecided)))
-    assert sentences == "Complete: AWS answered every required call. 2 checks could not decide, for lack of data."
+    assert sentences == "Complete: no required AWS call failed. 2 checks could not decide, for lack of data."
 
 
 def test_the_headline_of_an_incomplete_scan_says_so_first(make) -> None:

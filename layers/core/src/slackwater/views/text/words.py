@@ -189,13 +189,13 @@ def _waste(totals: SomeTotals, high_confidence_usd: str | None) -> str:
 
 
 def completeness(doc: ScanDocument) -> str:
-    """Return whether AWS answered every required call, and how many checks are inconclusive."""
+    """Return whether a required call failed, and how many checks are inconclusive."""
     if all_disabled(doc):
         return "A service control policy disables every region in this scan. Nothing was read."
     if doc["scan"]["complete"]:
         but = ", except for disabled regions" if any("closed" in target for target in doc["scan"]["targets"]) else ""
         why = f" {_undecided(doc)}, for lack of data." if doc["unknown"] else ""
-        return f"Complete{but}: AWS answered every required call.{why}"
+        return f"Complete{but}: no required AWS call failed.{why}"
     return f"The failed calls are listed. {_undecided(doc)}."
 
 
