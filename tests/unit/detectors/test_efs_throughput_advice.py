@@ -346,7 +346,7 @@ def test_a_hole_of_three_hours_lowers_the_confidence_and_is_named(
     assert (result.confidence if isinstance(result, Flagged) else None) == confidence
     if confidence == "medium" and isinstance(result, Flagged):
         assert (
-            f"MeteredIOBytes has no point for {duration_words(missing[0] * 300)} of the last 14 days"
+            f"MeteredIOBytes has no data for {duration_words(missing[0] * 300)} of the last 14 days"
             in result.caveats[0]
         )
 

@@ -94,7 +94,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     seen.read(*means, *done)
     active = _in_use(since, seen.read(*done)) if done else since
     if not least.present:
-        return Unknown("BurstBalance has no point since it was attached") if active.missing else Fine("it had no I/O")
+        return Unknown("BurstBalance has no data since it was attached") if active.missing else Fine("it had no I/O")
 
     few_missing = active.missing <= limits.missing_hours  # a projection from fewer points may miss a rhythm
     shortage = (_draining(least, limits) or _falling(least, limits)) if few_missing else None
@@ -105,7 +105,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
         seen.read(*look.needs)
         return _flag(volume, least, shortage, look, limits)
     if not few_missing or all(map(isnan, active.values[-6:])):
-        return Unknown(f"BurstBalance has no point in {active.missing} hours")
+        return Unknown(f"BurstBalance has no data in {active.missing} hours")
     return Fine("its credits ran out for too short, or come back")
 
 
@@ -305,7 +305,7 @@ DETECTOR = Detector(
         gp2("gone for eleven hours, with lost and late points", Flagged, "the last 11.0 hours", metrics=LATE),
         gp2("gone for 20 hours on two of the seven days", Fine, "too short", metrics=balance(*TWO_DAYS)),
         gp2("it has fallen to 9 % in a day", Flagged, "about 2 more hours", metrics=balance(down(100, 9))),
-        gp2("a little less every day, and no point of a week ago", Flagged, "about 8", metrics=balance(*LOST_HOUR)),
+        gp2("a little less every day, without an hour of last week", Flagged, "about 8", metrics=balance(*LOST_HOUR)),
         gp2("a little less every day, of which seven are known", Flagged, "about 8 more", metrics=balance(*SEVEN_DAYS)),
         gp2("a little less every day", Flagged, "about 8 more hours", metrics=DRAINING),
         young("a little less every day since it was attached four days ago", Flagged, "8 more", metrics=DRAINING),
@@ -317,7 +317,7 @@ DETECTOR = Detector(
         gp2("a batch that has just begun", Fine, metrics=balance([100.0] * 22 + [60.0, 20.0])),
         gp2("two days without I/O and metrics", Fine, "come back", metrics=IDLE_DAYS),
         gp2("two days without metrics", Unknown, "in 48 hours", metrics=DARK_DAYS),
-        gp2("no metrics", Unknown, "no point"),
+        gp2("no metrics", Unknown, "no data"),
         gp2("a gp2 of 1,000 GiB, whose baseline is its burst", Fine, "needs none", size_gib=1_000, iops=3_000),
         gp2("gp3", Fine, "no burst credits", volume_type="gp3", iops=3_000, throughput_mib_s=125),
         gp2("attached an hour ago", Fine, "two hours", attachments=(HOUR_OLD,)),
