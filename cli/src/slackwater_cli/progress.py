@@ -34,10 +34,8 @@ def progress() -> Iterator[ScanProgress]:
     def on_progress(target: Target, stage: str, done: int, total: int) -> None:
         if target not in tasks:
             tasks[target] = bars.add_task("")
-        questions = f", {done:,} of {total:,} questions" if total else ""
-        bars.update(
-            tasks[target], description=f"{target.region}: {stage}{questions}", completed=done, total=total or None
-        )
+        checks = f", {done:,} of {total:,} checks" if total else ""
+        bars.update(tasks[target], description=f"{target.region}: {stage}{checks}", completed=done, total=total or None)
 
     with bars:
         yield on_progress

@@ -51,13 +51,13 @@ FIX_WORDS: Final = 5
 SHORTER: Final = {
     "change instance type to": "use",
     "change to": "use",
-    "tier to infrequent access": "move to IA",
+    "tier to infrequent access": "move to EFS IA",
     "and delete": "+ delete",
     "throughput capacity": "throughput",
     "to what the instance carries": "to instance limit",
     "provisioned in steps": "throughput",
-    "client side first": "tune NFS clients",
-    "let it take longer": "allow more time",
+    "client side first": "write in parallel",
+    "let it take longer": "start earlier",
     "efs": "EFS",
     "iops": "IOPS",
 }
@@ -138,7 +138,7 @@ def _is_demo(command: str) -> bool:
 def _draw_headline(doc: ScanDocument, console: Console, *, is_demo: bool) -> None:
     complete = doc["scan"]["complete"]
     console.print(Text(headline(doc), "bold green" if complete else "bold red"))
-    cost = f"This scan {'would cost' if is_demo else 'cost'} ${doc['scan']['usage']['estimated_usd']}."
+    cost = f"AWS charges{' would be' if is_demo else ':'} ${doc['scan']['usage']['estimated_usd']}."
     console.print(Text(f"{completeness(doc)} {cost}"))
     for disabled in disabled_regions(
         (one["account"], one["region"]) for one in doc["scan"]["targets"] if "closed" in one
@@ -154,8 +154,12 @@ def _draw_first(findings: Sequence[FindingDocument], console: Console) -> None:
     owner = f" (owner {one_line(first['owner'])})" if first["owner"] else ""
     sure = "" if first["confidence"] == "high" else f", {first['confidence']} confidence"
     noun = NOUNS.get(first["resource"]["type"], first["resource"]["type"])
-    what = f"{noun} {_short_name(first)}, {effect(first['monthly_savings_usd'])}{sure}: {_action(first)}{owner}"
-    console.print(Text.assemble(("Do first: ", "bold"), what))
+    action = _action(first)
+    if action.startswith("change to "):  # the throughput mode of an EFS file system
+        action += " throughput"
+    largest = " (largest saving)" if first["kind"] == "waste" else ""
+    what = f"{noun} {_short_name(first)}, {effect(first['monthly_savings_usd'])}{sure}: {action}{owner}"
+    console.print(Text.assemble((f"Do first{largest}: ", "bold"), what))
 
 
 def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, console: Console) -> None:
@@ -176,7 +180,7 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
         for finding in findings
     ]
     title = title if len(findings) == of else f"{title}: {len(findings):,} of {of:,} shown"
-    legend = "" if is_waste else "   Bill/mo: change by the fix"
+    legend = "" if is_waste else "   Bill/mo: + costs more, - saves"
     if any(row[1].plain.startswith("~") for row in rows):
         legend += "   ~: medium or low confidence"
     console.print()

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slackwater.views.scan.document import ScanDocument
+from slackwater.views.text.words import count
 from slackwater_cli.simulated import Planted
 
 type Outcome = Literal["found", "MISSED", "silent", "FALSE ALARM"]
@@ -69,8 +70,9 @@ def draw_comparisons(comparisons: Collection[Comparison], console: Console, *, d
     console.print()
     console.print(
         Text(
-            f"Found {sum(one.agrees for one in issues)} of {len(issues)} issues; flagged"
-            f" {sum(not one.agrees for one in others)} of {len(others)} healthy resources that look similar.",
+            f"Found {sum(one.agrees for one in issues)} of {len(issues)} issues."
+            f" {count(sum(not one.agrees for one in others), 'false alarm')} on"
+            f" {count(len(others), 'healthy resource')} that look similar.",
             "bold green" if all(one.agrees for one in comparisons) else "bold red",
         )
     )

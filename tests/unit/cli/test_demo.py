@@ -54,10 +54,10 @@ def test_the_demo_finds_what_was_planted_and_nothing_else(shown: Demo) -> None:
     assert done.out.startswith("A SIMULATED account")
     assert "MISSED" not in done.out
     assert "FALSE ALARM" not in done.out
-    judged = f"Found {ISSUES} of {ISSUES} issues; flagged 0 of {CONTROLS} healthy resources that look similar."
+    judged = f"Found {ISSUES} of {ISSUES} issues. 0 false alarms on {CONTROLS} healthy resources that look similar."
     assert judged in done.out
     assert len((done.out + done.err).splitlines()) <= 45
-    assert "This scan would cost $" in " ".join(done.out.split())
+    assert "AWS charges would be $" in " ".join(done.out.split())
     assert "\n  slackwater doctor && slackwater scan  your own account\n" in done.out
     assert {path.name for path in (nowhere / "demo-output").iterdir()} == {"findings.json", "report.html", "slack.json"}
     Draft202012Validator(scan_json.schema()).validate(

@@ -30,8 +30,11 @@ def test_money_is_the_first_line_and_what_was_seen_the_second(drawn, make) -> No
     lines = drawn(make.finding("1234.50"), unknown=(make.unknown(),)).splitlines()
 
     assert lines[0] == "$1,234 a month ($1,234 with high confidence) in 1 finding."
-    assert lines[1].startswith("Complete: no required AWS call failed. 1 check could not decide, ")
-    assert lines[3] == "Do first: EBS volume scratch, saves $1,234/mo: delete (owner data)"
+    assert lines[1].startswith("Scan complete: every required AWS call succeeded. 1 check had too ")
+    assert (
+        " ".join("\n".join(lines[3:5]).split())
+        == "Do first (largest saving): EBS volume scratch, saves $1,234/mo: delete (owner data)"
+    )
 
 
 def test_what_to_do_first_says_if_that_is_not_sure_and_a_title_how_many_more_there_are(drawn, make) -> None:
@@ -40,7 +43,7 @@ def test_what_to_do_first_says_if_that_is_not_sure_and_a_title_how_many_more_the
 
     assert "saves $99/mo, medium confidence: " in text
     assert "Waste: 19 of 30 shown   ~: medium or low confidence\n" in text
-    assert "Performance issues and risks   Bill/mo: change by the fix\n" in text
+    assert "Performance issues and risks   Bill/mo: + costs more, - saves\n" in text
 
 
 def test_a_finding_has_name_money_summary_evidence_and_every_option(drawn, make) -> None:

@@ -109,7 +109,7 @@ def test_the_money_comes_first_then_what_was_not_seen_then_the_findings(make) ->
     )
     text = words(shown.inside["sum"])
 
-    assert text == "Save $12 a month · all with high confidence · $148 a year · from 2 findings"
+    assert text == "Save $12 a month ($148 a year) in 2 findings · all with high confidence"
     assert "waste: $12.30 a month" in words(shown.inside["found-and-not"])
     assert "2 findings, 1 unpriced" in words(shown.inside["found-and-not"])
     order = [
@@ -144,10 +144,7 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
     ]
     shown = page(make.scan(make.finding("5.00"), gaps=(make.gap(), optional), unknown=tuple(unknown)))
 
-    assert (
-        words(shown.inside["sum"])
-        == "Save at least $5 a month · all with high confidence · $60 a year · from 1 finding"
-    )
+    assert words(shown.inside["sum"]) == "Save at least $5 a month ($60 a year) in 1 finding · all with high confidence"
     assert "Incomplete" in shown.texts["strong"]
     seen = words(shown.inside["found-and-not"])
     assert "Incomplete: 1 required call failed" in seen
@@ -221,10 +218,10 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
 
     assert words(shown.inside["sum"]).startswith(
-        "Save $15 a month · all with high confidence · $180 a year · from 1 of 3 findings"
+        "Save $15 a month ($180 a year) in 1 of 3 findings · all with high confidence"
     )
     assert (
-        "1 finding is waste. Fixing the other 2 (1 performance issue and 1 risk) raises the bill by $5"
+        "1 finding shows waste. Fixing the other 2 (1 performance issue and 1 risk) raises the bill by $5"
         " a month, so all fixes together save $10 a month. "
     ) in words(" ".join(shown.texts["p"]))
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
@@ -675,9 +672,9 @@ def test_the_headline_says_how_much_is_of_high_confidence(make) -> None:
     unsure = make.finding("10.00", id="b", confidence="medium", resource=make.volume("v-2"))
     low = make.finding("30.00", id="c", confidence="low", resource=make.volume("v-3"))
 
-    assert "a month · $20 of it with high confidence · " in words(page(make.scan(sure, unsure)).inside["sum"])
-    assert "a month · none of it with high confidence · " in words(page(make.scan(unsure, low)).inside["sum"])
-    assert "a month · all with high confidence · " in words(page(make.scan(sure)).inside["sum"])
+    assert " · $20 of it with high confidence" in words(page(make.scan(sure, unsure)).inside["sum"])
+    assert " · none of it with high confidence" in words(page(make.scan(unsure, low)).inside["sum"])
+    assert " · all with high confidence" in words(page(make.scan(sure)).inside["sum"])
 
 
 @pytest.mark.parametrize(
@@ -711,9 +708,10 @@ def test_the_badge_counts_the_inconclusive_checks_and_leads_to_them(make) -> Non
     badge = re.search(r'class="badge">(.*?)</p>', rendered(one))[1]
 
     assert badge == (
-        '<b>Scan complete</b> No required AWS call failed. <a href="#unknown">1 check had too little data to decide</a>'
+        "<b>Scan complete</b> Every required AWS call succeeded. "
+        '<a href="#unknown">1 check had too little data to decide</a>'
     )
-    assert "<b>Scan complete</b> No required AWS call failed" in rendered(make.scan())
+    assert "<b>Scan complete</b> Every required AWS call succeeded" in rendered(make.scan())
     assert words(page(one).inside["gaps"]) == "No AWS call failed."
 
 

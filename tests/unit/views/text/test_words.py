@@ -104,7 +104,7 @@ def test_the_headline_does_not_say_nothing_found_if_a_check_could_not_decide(mak
     assert headline(make, unknown=undecided) == "No findings, but 2 checks could not decide."
     assert headline(make, of(make, 1, "3.00"), unknown=undecided).endswith(" in 1 finding.")
     sentences = words.completeness(scan_json.document(make.scan(unknown=undecided)))
-    assert sentences == "Complete: no required AWS call failed. 2 checks could not decide, for lack of data."
+    assert sentences == "Scan complete: every required AWS call succeeded. 2 checks had too little data to decide."
 
 
 def test_the_headline_of_an_incomplete_scan_says_so_first(make) -> None:
@@ -201,7 +201,7 @@ def test_a_disabled_region_is_neither_scanned_nor_listed_as_failed(make) -> None
     assert facts[0] == "Looked at 3 EBS volumes in eu-west-1 of account 123456789012."
     assert facts[1].startswith("A service control policy disables ap-northeast-1 in account 123456789012")
     assert [gap["what"] for gap in words.not_read(doc)] == ["fsx:DescribeVolumes"]
-    assert words.completeness(doc).startswith("Complete, except for disabled regions: ")
+    assert words.completeness(doc).startswith("Scan complete, except for disabled regions: ")
     assert words.headline(doc) == "Nothing found in 3 EBS volumes."
 
 

@@ -161,7 +161,7 @@ def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], *, sure: b
     held = f" Its volumes: {', '.join(one.path or one.id for one in volumes[:5])}{more}." if volumes else ""
     return Advice(
         action="back-up-and-delete" if command else "delete",
-        summary=f"Ask the owner whether it can go and whether it is replicated. {first}. Then {steps}.{held}",
+        summary=f"Ask the owner whether it can go, and whether it is a replica. {first}. Then {steps}.{held}",
         changes=formulas.monthly_units(file_system),
         risk=risk,
         reversible=command is not None,

@@ -207,7 +207,7 @@ COPY: Final[Mapping[str, str]] = {
     "ONTAP": "SnapMirror",
     "WINDOWS": "AWS DataSync, or robocopy with its access lists",
 }
-THEN: Final = "switch the clients, copy what changed since, then back up and delete this file system."
+THEN: Final = "stop the writers, copy what changed, switch the clients, then back up and delete this file system."
 
 
 def _shrink(file_system: FsxFileSystem, smaller: FsxFileSystem) -> Advice:
@@ -262,10 +262,10 @@ def _elsewhere(file_system: FsxFileSystem, use: Use, limits: OversizedLimits) ->
 def _move(service: str, before: tuple[Change, ...], way: Alternative) -> Advice | None:
     if way.id != service or not way.solves:
         return None
-    trial = " Test it with your writes first: small writes take longer there." if service == "efs" else ""
+    trial = " Test it with your writes first: small writes take longer on EFS." if service == "efs" else ""
     return Advice(
         action=f"move-to-{service}",
-        summary=f"Replace it with {way.summary}.{trial} Copy the data with AWS DataSync, {THEN}",
+        summary=f"Replace this file system with {way.summary}.{trial} Copy the data with AWS DataSync, {THEN}",
         changes=None if way.changes is None else difference((*before, *way.changes), ()),
         risk="Only for clients that speak NFS. They mount another address, and AWS bills both during the copy.",
         reversible=True,

@@ -186,7 +186,7 @@ def _usd(finding: FindingDocument) -> Decimal:
 def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole: bool) -> str:
     """Return how the findings divide, and what the fixes of issues and risks do to the bill.
 
-    Example: `42 findings are waste. Fixing the other 12 (10 performance issues and 2 risks) raises the bill
+    Example: `42 findings show waste. Fixing the other 12 (10 performance issues and 2 risks) raises the bill
     by $1,420 a month, so all fixes together save $8.2k a month.` Empty if all findings are waste.
 
     Args:
@@ -200,7 +200,7 @@ def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole
     if not others:
         return ""
     rest = " and ".join(count(many[kind], noun) for kind, noun in ISSUE_NOUNS.items() if kind in many)
-    first = f"{count(waste, 'finding')} {'is' if waste == 1 else 'are'} waste. " if waste else ""
+    first = f"{count(waste, 'finding')} {'shows' if waste == 1 else 'show'} waste. " if waste else ""
     fixes = [one for one in findings if one["kind"] != "waste" and one["recommendations"]] if whole else []
     if not fixes:
         return f"{first}{f'Others: {rest}' if waste else rest}."

@@ -194,8 +194,8 @@ def completeness(doc: ScanDocument) -> str:
         return "A service control policy disables every region in this scan. Nothing was read."
     if doc["scan"]["complete"]:
         but = ", except for disabled regions" if any("closed" in target for target in doc["scan"]["targets"]) else ""
-        why = f" {_undecided(doc)}, for lack of data." if doc["unknown"] else ""
-        return f"Complete{but}: no required AWS call failed.{why}"
+        why = f" {count(len(doc['unknown']), 'check')} had too little data to decide." if doc["unknown"] else ""
+        return f"Scan complete{but}: every required AWS call succeeded.{why}"
     return f"The failed calls are listed. {_undecided(doc)}."
 
 
