@@ -57,8 +57,8 @@ def test_a_tagging_message_says_what_happens_when_the_owner_and_the_backup() -> 
         "Slackwater deletes it. It saves $54.00 a month.",
         "Owner: video",
         (
-            "Backup: First a snapshot of 500 GiB, kept for 90 days. To get it back: create a volume from the "
-            "snapshot, with a new ID."
+            "Backup: First a snapshot of 500 GiB, kept for 90 days. To get it back, an approver runs slackwater "
+            f"cleanup undo {SEEN.id}: a new volume, with a new ID."
         ),
         "Deletes on: 16 Dec 2026, 10:00 UTC or later\n",
         (

@@ -124,7 +124,7 @@ def test_what_the_whole_audit_comes_to_is_its_waste() -> None:
 
 
 def test_a_negative_saving_is_shown_as_a_cost() -> None:
-    assert " · costs $61.32 a month more · ec2-network-throttled" in line(invented.finding_record(2))
+    assert " · the fix costs $61.32 a month · ec2-network-throttled" in line(invented.finding_record(2))
 
 
 def test_a_performance_issue_has_no_savings() -> None:
@@ -255,7 +255,7 @@ def test_the_confirmation_names_resource_saving_backup_and_way_back(
         seen.resource.id,
         "saves $1,234,567.89 a month",
         f"Backup, first: {backup}.",
-        f"Way back: {way_back}.",
+        f"Undo: {way_back}.",
         parts[0],
     ):
         assert part in asked
@@ -289,7 +289,7 @@ def test_the_confirmation_of_a_change_says_to_what_and_that_it_can_be_put_back(s
 
     does = "may be" if grace_days is None else "is then"
     asked = confirm["text"]["text"]
-    assert f"{does} changed to {words}: saves $1,234,567.89 a month. Way back: slackwater cleanup undo." in asked
+    assert f"{does} changed to {words}: saves $1,234,567.89 a month. Undo: slackwater cleanup undo." in asked
     assert ("Nothing acts on it yet" in asked) == (grace_days is None)
     assert "style" not in confirm
     assert not asked.endswith("…")

@@ -1,10 +1,10 @@
 """EBS volumes that no instance has had for a week.
 
 ## What it finds
-A volume in state `available` that has been on no instance for at least a week. CloudTrail's last `DetachVolume` or
-`AttachVolume` shows that, or the last day of its metric `VolumeIdleTime`, which EBS publishes only on a running
-instance. The later one counts. A volume that someone attaches again and again, as for a weekly copy, is flagged only
-once this pause is clearly longer than the longest one in 90 days.
+A volume in state `available` that has been on no instance for at least a week. The proof is CloudTrail's last
+`DetachVolume` or `AttachVolume`, or the last day of the volume's metric `VolumeIdleTime`, which EBS publishes only on a
+running instance. The later one counts. If someone attaches a volume again and again, as for a weekly copy, it is
+flagged only once it has been detached clearly longer than ever in the last 90 days.
 
 ## Why it matters
 AWS bills the size, the provisioned IOPS and the throughput of a volume whether or not an instance has it.
@@ -15,8 +15,8 @@ AWS bills the size, the provisioned IOPS and the throughput of a volume whether 
 - If only CloudWatch has it, a stopped instance may have had it until yesterday. The confidence is medium.
 
 ## What to do
-Ask the owner. Take a snapshot, wait until it is complete, and delete the volume. Slackwater deletes only after a
-`DetachVolume` and `deletable_days`, if no program manages the volume and it was not in rotation before.
+Ask the owner. Take a snapshot, wait until it is complete, and delete the volume. Slackwater deletes it only if
+CloudTrail has a `DetachVolume` at least `deletable_days` ago, no program manages it, and it was not in rotation.
 """
 
 from datetime import datetime, timedelta

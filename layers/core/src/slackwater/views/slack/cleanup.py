@@ -197,9 +197,10 @@ def _backup_to_come(case: Case) -> str:
     cleanup = case.cleanup
     if cleanup.scratch:
         return "None: the policy says that the data of its tag is scratch. You cannot get it back."
-    backup, way_back = WAYS_BACK.get(cleanup.resource.type, ("a backup", "restore it from the backup"))
+    backup, way_back = WAYS_BACK.get(cleanup.resource.type, ("a backup", "a new one"))
     size = f" of {measure(cleanup.size_bytes, 'bytes')}" if cleanup.size_bytes else ""
-    return f"First {backup}{size}, kept for {count(case.backup_days, 'day')}. To get it back: {way_back}."
+    kept = f"First {backup}{size}, kept for {count(case.backup_days, 'day')}."
+    return f"{kept} To get it back, an approver runs {_command('undo', case)}: {way_back}."
 
 
 def _to_keep(case: Case) -> str:

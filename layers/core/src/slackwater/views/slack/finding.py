@@ -62,10 +62,10 @@ ASK: Final = "Ask the owner"
 """Start of a recommendation that needs the owner."""
 
 WAYS_BACK: Final = {
-    "ebs-volume": ("a snapshot", "create a volume from the snapshot, with a new ID"),
-    "efs-file-system": ("a recovery point in AWS Backup", "restore it to a new file system, with a new ID"),
-    "fsx-file-system": ("a backup in FSx", "restore it, with a new ID and address"),
-    "fsx-volume": ("a backup in FSx", "create a volume from the backup, with a new ID"),
+    "ebs-volume": ("a snapshot", "a new volume, with a new ID"),
+    "efs-file-system": ("a recovery point in AWS Backup", "a new file system, with a new ID"),
+    "fsx-file-system": ("a backup in FSx", "a new file system, with a new ID and address"),
+    "fsx-volume": ("a backup in FSx", "a new volume, with a new ID"),
 }
 """The backup that Slackwater creates before it deletes a resource, and how to get the resource back."""
 DELETED_WITH_IT: Final = {"fsx-file-system": "Its automatic backups go with it."}
@@ -98,7 +98,7 @@ def saves(usd: Decimal | None) -> str:
         return "saving unknown"
     if not usd:
         return "no change in cost"
-    return f"costs {dollars(-usd)} a month more" if usd < 0 else f"saves {dollars(usd)} a month"
+    return f"the fix costs {dollars(-usd)} a month" if usd < 0 else f"saves {dollars(usd)} a month"
 
 
 def dollars(usd: Decimal) -> str:
@@ -310,11 +310,11 @@ def _confirm(sighting: FindingRecord, acts: str | None) -> Element:
     resource, to = sighting.resource, sighting.setting
     what = f"changed to {in_words(to)}" if to else f"deleted {acts}, unless it is used" if acts else "deleted"
     if to:
-        back = "Way back: slackwater cleanup undo."
+        back = "Undo: slackwater cleanup undo."
     else:
         backup, way_back = WAYS_BACK[resource.type]
         gone = f" {DELETED_WITH_IT[resource.type]}" if resource.type in DELETED_WITH_IT else ""
-        back = f"Backup, first: {backup}. Way back: {way_back}.{gone}"
+        back = f"Backup, first: {backup}. Undo: {way_back}.{gone}"
     but = " If it changes, that takes a new approval." if acts else " Nothing acts on it yet: clean-up is not enabled."
     text = f"{named(resource, CONFIRM_NAME)} {'is then' if acts else 'may be'} {what}: {money(sighting)}. {back}{but}"
     return {
