@@ -18,9 +18,9 @@ from botocore.credentials import (
 )
 from botocore.exceptions import UnknownRegionError
 from botocore.hooks import HierarchicalEmitter
-from botocore.loaders import create_loader
 from botocore.session import Session
 
+from slackwater.aws.client.botocore_data import lean_loader
 from slackwater.aws.client.errors import THROTTLED, remedies
 from slackwater.aws.client.offline import FALLBACK_REGION
 from slackwater.aws.client.parsers import LeanParserFactory
@@ -353,7 +353,7 @@ def _loader(data_path: str | None) -> Loader:
 
     Loading EC2's model takes longer than scanning many regions.
     """
-    return create_loader(data_path)
+    return lean_loader(data_path)
 
 
 class _AssumedRole(CredentialProvider):
