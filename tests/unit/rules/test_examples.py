@@ -16,13 +16,13 @@ BASE = Cases(examples.efs(), {READ: 1.0, WRITTEN: 2.0}, limits={"quiet_days": 30
 
 
 def test_a_number_is_the_value_of_every_day() -> None:
-    assert BASE("a case", Fine).metrics == {(READ, DAY_S): [1.0] * 37, (WRITTEN, DAY_S): [2.0] * 37}
+    assert BASE("a case", Fine).metrics == {(READ, DAY_S): (1.0,) * 37, (WRITTEN, DAY_S): (2.0,) * 37}
 
 
 def test_a_number_fills_other_periods_and_windows_too() -> None:
     hourly = Cases(examples.efs(), {READ: 1.0, (WRITTEN, DAY_S): 2.0}, period_s=HOUR_S, days=2)("a case", Fine)
 
-    assert hourly.metrics == {(READ, HOUR_S): [1.0] * 48, (WRITTEN, DAY_S): [2.0] * 2}
+    assert hourly.metrics == {(READ, HOUR_S): (1.0,) * 48, (WRITTEN, DAY_S): (2.0,) * 2}
 
 
 def test_a_case_replaces_one_metric_and_drops_another() -> None:

@@ -7,6 +7,7 @@ All examples are in one account, at `CASE_NOW`. A builder takes the fields that 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import batched
 from typing import Any, Final
 
@@ -87,8 +88,9 @@ def a_day(rest: float | None, *levels: tuple[float | None, int], period_s: int =
 
 def and_hourly(metric: Metric, points: Points, *more: int) -> dict[tuple[Metric, int], Points]:
     """Return the sums of 1, 12 and `more` five-minute points of a metric. A period without a point has no sum."""
-    known = {n: ([v for v in part if v is not None] for part in batched(points, n)) for n in (1, 12, *more)}
-    return {(metric, n * FIVE_MINUTES_S): [sum(part) if part else None for part in known[n]] for n in known}
+    known = {n: ([v for v in part if v is not None] for part in batched(points, n)) for n in (12, *more)}
+    sums = {(metric, n * FIVE_MINUTES_S): [sum(part) if part else None for part in known[n]] for n in known}
+    return {(metric, FIVE_MINUTES_S): points, **sums}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +124,13 @@ class Cases:
         for key, values in metrics.items():
             metric, period_s = (key, self.period_s) if isinstance(key, Metric) else key
             count = self.days * DAY_S // period_s
-            found[metric, period_s] = [values] * count if isinstance(values, int | float) else values
+            found[metric, period_s] = _same(values, count) if isinstance(values, int | float) else values
         return found
+
+
+@cache  # cases share it
+def _same(value: float, count: int) -> Points:
+    return (value,) * count
 
 
 def replicated(file_system: Resource) -> EfsReplication:
