@@ -3,19 +3,19 @@
 ## What it finds
 - A file system without credits whose clients use all of the baseline that remains.
 - One that was without credits on 3 or more of the last 7 days, even if it refilled in between.
-- A risk: one whose credits will be gone within 7 days if the last week repeats.
+- One whose credits will be gone within 7 days if the last week repeats.
 
-A batch that drains by night, or from Monday to Friday, and is refilled in time is fine. So is a job that drains for an
-hour. With less than a day of points the answer is unknown.
+It is fine if a batch lowers the credits by night, or from Monday to Friday, and they refill before they reach zero. So
+is a job that drains for an hour. With less than a day of points the answer is unknown.
 
 ## Why it matters
 Without credits a small file system has 1 MiB/s, and opening a file takes seconds. No AWS message says why. It starts
 with 2.1 TiB of credits, so it is fast for weeks and then slow ("Can Amazon EFS replace EBS?", 2025-02-19).
 
 ## When it is wrong
-- A load that began within the last three days may end, and one that ended after several days still counts for a day.
-- The date is found by the balance a week (or a day) before, and by the metered rate above the baseline. If the two
-  differ by more than a quarter, it is a range; trust the earlier date.
+- A load younger than three days may stop by itself. One that ran for days and has stopped is still reported for a day.
+- The date on which the credits end is calculated twice: from the fall of the balance over a week (or a day), and from
+  the use above the baseline. If the two differ by more than a quarter, it is a range; trust the earlier date.
 - Below 20 GiB, AWS does not say whether credits are earned at 1 MiB/s or by size. The balance is more reliable there.
 - Without credits, metrics show the baseline and not the demand. The busiest hour of the week is only a first step.
 - With less than 16 days of points, a week that drained on three days or more is assumed to repeat, with low

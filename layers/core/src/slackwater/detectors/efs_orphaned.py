@@ -8,9 +8,9 @@ Slackwater deletes it only if CloudWatch recorded `StorageBytes` for the last 36
 shorter) and no byte moved in that time.
 
 ## Why it matters
-Without a mount target no instance, container or function can reach the data, and AWS bills it as before. A program that
-stops between deleting the mount target of its job and the file system leaves the file system ("Can Amazon EFS replace
-EBS?", 2025-02-19). `efs-abandoned` and `efs-idle` are then suppressed.
+Without a mount target no instance, container or function can reach the data, and AWS bills it as before. If a program
+deletes its job's mount target and then stops, the file system is left behind ("Can Amazon EFS replace EBS?",
+2025-02-19). `efs-abandoned` and `efs-idle` are then suppressed.
 
 ## When it is wrong
 - EFS does not report when the last mount target was deleted. A file system that moves to another VPC has none then.

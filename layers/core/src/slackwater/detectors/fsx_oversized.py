@@ -2,8 +2,8 @@
 
 ## What it finds
 An OpenZFS, ONTAP or Windows file system on SSD that was never 20 % full in the last 36 days, and does not grow towards
-that. Each of the last 14 days must have a point. A smaller one must be possible: OpenZFS starts at 64 GiB, Windows at
-32, ONTAP at 1,024 for each pair of file servers. ONTAP at its minimum is flagged too: a smaller service saves money.
+that. Each of the last 14 days must have a point. OpenZFS starts at 64 GiB, Windows at 32, ONTAP at 1,024 for each pair
+of file servers. ONTAP at its minimum is flagged too, because OpenZFS or EFS may cost less.
 
 ## Why it matters
 AWS bills the provisioned storage, not what it holds. ONTAP's minimum is sixteen times that of OpenZFS ("Sharing

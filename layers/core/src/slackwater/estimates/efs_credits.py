@@ -58,7 +58,7 @@ class Credits(Result):
     read_gib: Figure | None = of("Read, for one duration", "GiB", null="")
     metered_gib: Figure | None = of("Credits used, for one duration", "GiB", null="")
     footage_until_empty_hours: Figure | None = of("Footage until they are gone", "h", null="")
-    wall_until_empty_hours: Figure | None = of("Time at the metered rate until then", "h", null="")
+    wall_until_empty_hours: Figure | None = of("Time at the metered rate until the credits are gone", "h", null="")
     daily_metered_gib: Figure | None = of("Credits used by the daily job", "GiB", null="")
     daily_earned_gib: Figure | None = of("Credits that a day earns", "GiB", null="")
     daily_earned_gib_at_worst: Figure | None = of("The same, if it earns by size alone", "GiB", null="")

@@ -67,7 +67,7 @@ class Mode(Result):
     read_ceiling_mib_s: Figure = of("Reading at most", "MiB/s")
     write_ceiling_mib_s: Figure = of("Writing at most", "MiB/s")
     clients_at_least: int = of("Clients that the peak needs")
-    throughput_as_gp3_gib: Figure | None = of("Throughput's price in gp3", "GiB-months")
+    throughput_as_gp3_gib: Figure | None = of("gp3 storage for the price of the throughput", "GiB-months")
 
 
 class Modes(Result):
@@ -263,7 +263,7 @@ def _assumptions(inputs: EfsThroughputMode, load: Load) -> tuple[str, ...]:
     lines = [
         f"assumed: all of {size_words(inputs.stored)} is in Standard; colder classes cost less and earn no throughput",
         "rule: a byte read is metered as a third of one written; Elastic bills it whole",
-        "rule: a mix may use its share of reading and its share of writing, up to one together",
+        "rule: the shares of the read limit and the write limit that a mix uses add up to at most 100 %",
         (
             "rule: provisioned throughput includes 1 MiB/s for each 20 GiB in Standard, and below the baseline it "
             "bursts instead"
@@ -279,7 +279,8 @@ def _assumptions(inputs: EfsThroughputMode, load: Load) -> tuple[str, ...]:
         lines.append("assumed: provisioned is what the peak is metered as, in whole MiB/s")
     if inputs.operation_size is None:
         lines.append(
-            "assumed: operations are of 32 KiB or more, so that Elastic bills no more than their data, and few enough"
+            "assumed: operations are of 32 KiB or more, so Elastic bills no more than their data, and they are too few"
+            " to reach the limit of IOPS"
         )
     else:
         lines.append("rule: Elastic bills 32 KiB at least for an operation, and above in steps of 1 KiB")

@@ -104,7 +104,7 @@ class Costs(Result):
     used_mean_gib: Figure = of("Used on average", "GiB")
     used_most_gib: Figure = of("Used at most", "GiB")
     allocated_gib: int | None = of("Allocated", "GiB", null="")
-    allocated_suffices: bool | None = of("It holds what is used at most", null="")
+    allocated_suffices: bool | None = of("The volume holds the most that is used", null="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

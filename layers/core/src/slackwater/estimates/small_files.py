@@ -45,7 +45,7 @@ OUT_OF_CREDITS: Final = (
 ON_WRITING: Final = (
     f"{nfs.ASYNC_CAVEAT[0].upper()}{nfs.ASYNC_CAVEAT[1:]}",
     (
-        "EFS and OpenZFS were measured by different people: compare them roughly. Side by side they made"
+        "The times for EFS and for OpenZFS come from different tests: compare them roughly. Another test of both had"
         f" {nfs.EFS_OPS_PER_S} and {nfs.SYNC_OPS_PER_S} (sync) writes of 4 KiB a second."
     ),
     "Workers race: no two of them may write the same file or make the same directory.",
@@ -74,7 +74,7 @@ class Option(Result):
     seconds: Figure = of("At worst", "s")
     seconds_range: tuple[Figure, Figure] = of("Best to worst", "s")
     bound_by: nfs.Bound = of("Bound by")
-    monthly_usd: Usd | None = of("Holding them", "USD/month")
+    monthly_usd: Usd | None = of("Storage cost", "USD/month")
     caveat: str = of("But")
 
 
@@ -86,7 +86,7 @@ class SmallFilesTime(Result):
     bound_by: nfs.Bound | None = of("Bound by")
     files_per_second: Figure | None = of("Files", "files/s")
     operations_per_second: Figure | None = of("Operations", "operations/s")
-    monthly_usd: Usd | None = of("Holding them", "USD/month")
+    monthly_usd: Usd | None = of("Storage cost", "USD/month")
     alternatives: list[Option] = of("Other ways")
     warnings: list[str] = of("Mind")
 
@@ -311,8 +311,8 @@ def _assumptions(inputs: SmallFiles, *, side_by_side: bool) -> tuple[str, ...]:
         f"assumed: the report's 1.1 GB of /usr were {nfs.REPORT_FILES:,} files; it does not say how many",
         "assumed: one client, nothing else on the storage; EFS bursts to the end, as it does below 1 TiB with credits",
         (
-            'assumed: "Holding them" is the least that does, at list prices: EFS Standard by the byte, '
-            f"gp3 by the GiB{openzfs}"
+            'assumed: "Storage cost" is of the smallest storage that holds the files, at list prices: EFS Standard'
+            f" by the byte, gp3 by the GiB{openzfs}"
         ),
     )
 
