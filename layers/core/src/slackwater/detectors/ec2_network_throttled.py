@@ -86,8 +86,7 @@ class Stuck(NamedTuple):
 
 def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     """Flag an instance that burst and then stuck to its baseline."""
-    screen = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
-    found = unless_decided(screen)
+    found = unless_decided(ec2_network.traffic(instance, seen, limits.window_days, limits.screen_percent))
     kind, least = found.instance_type, limits.least_points
     counters = {way: _counters(instance, way, seen, limits) for way in found.near}
     cpu = (CREDIT_BALANCE, SURPLUS_BALANCE) if network.has_cpu_credits(kind.id) else ()
@@ -240,8 +239,7 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], *, con
         severity="high" if confirmed and slow_hours >= 1 else "medium",
         confidence="high" if confirmed else "low" if ambiguous else "medium",
         evidence=(
-            ec2_network.chart(label, round(stuck_mb_s, 2), traffic, span, kind),
-            ec2_network.baseline_of(kind),
+            *ec2_network.chart(label, stuck_mb_s, traffic, span, kind),
             Evidence("Burst before it", round(burst_mb_s, 1), "MB/s"),
             Evidence("Budget: credits used before it", round(budget.spent_bytes / 1e9, 1), "GB"),
             Evidence(as_burst, round(budget.spent_bytes / full / MINUTE_S, 1), "minutes"),
