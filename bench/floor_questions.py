@@ -362,8 +362,8 @@ def ec2_cpu_credits_surcharged(truth: Truth, region: str, asked: Asked) -> None:
 def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
     """Request two hourly limit checks if the volumes are faster than the instance.
 
-    If the instance was throttled, also request hourly traffic and up to two five-minute burst balances. Five-minute
-    traffic, which decides between two larger sizes, is left out.
+    If the instance was throttled, also request hourly traffic and up to two five-minute burst balances of one day.
+    Five-minute traffic, which decides between two larger sizes, is left out, and so are other days of the balances.
     """
     used = _as("Sum", ("EBSReadBytes", "EBSWriteBytes", "EBSReadOps", "EBSWriteOps"))
     for instance in truth.running(region):
@@ -378,7 +378,7 @@ def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
             if len(shares) == 8 * 24 and _days(shares >= 0.05, 24, 3):
                 asked.add(instance, HOUR, 8, *used)
                 if instance.kind.ebs and instance.kind.ebs.baseline_mbps < instance.kind.ebs.maximum_mbps:
-                    asked.add(instance, FIVE, 8, balance)
+                    asked.add(instance, FIVE, 1, balance)
 
 
 def _carries_all(truth: Truth, instance: Instance) -> bool:
