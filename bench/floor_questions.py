@@ -395,7 +395,7 @@ def ec2_network(truth: Truth, region: str, asked: Asked) -> None:
 
     Also request five-minute traffic if the hourly sums allow an hour at the baseline, or half an hour if ENA counters
     can confirm it. If no hour was at the baseline, the sums of quarter hours must allow it too. If traffic was stuck at
-    the baseline, also request CPU credits and the counters.
+    the baseline, also request hourly CPU credits and the counters.
     """
     pinned = {p.resource_id for p in truth.fleet.planted if "ec2-network-throttled" in (*p.issues, p.control_of)}
     for instance in truth.running(region):
@@ -411,7 +411,7 @@ def ec2_network(truth: Truth, region: str, asked: Asked) -> None:
         asked.add(instance, FIVE, 14, *ways)
         stuck = [way for way in ways if instance.id in pinned and _stuck(truth, instance, way)]
         if stuck and instance.kind.cpu_credits:
-            asked.add(instance, FIVE, 14, "CPUCreditBalance Minimum", "CPUSurplusCreditBalance Maximum")
+            asked.add(instance, HOUR, 14, "CPUCreditBalance Minimum", "CPUCreditBalance SampleCount")
         if counted:
             asked.add(instance, FIVE, 14, *(f"shaped {way}" for way in stuck))
 
