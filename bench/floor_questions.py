@@ -362,8 +362,8 @@ def ec2_cpu_credits_surcharged(truth: Truth, region: str, asked: Asked) -> None:
 def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
     """Request two hourly limit checks if the volumes are faster than the instance.
 
-    If the instance was throttled, also request hourly traffic and up to two five-minute burst balances. Five-minute
-    traffic, which decides between two larger sizes, is left out.
+    If the instance was throttled, also request hourly traffic and up to two five-minute burst balances of one day.
+    Five-minute traffic, which decides between two larger sizes, is left out, and so are other days of the balances.
     """
     used = _as("Sum", ("EBSReadBytes", "EBSWriteBytes", "EBSReadOps", "EBSWriteOps"))
     for instance in truth.running(region):
@@ -378,7 +378,7 @@ def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
             if len(shares) == 8 * 24 and _days(shares >= 0.05, 24, 3):
                 asked.add(instance, HOUR, 8, *used)
                 if instance.kind.ebs and instance.kind.ebs.baseline_mbps < instance.kind.ebs.maximum_mbps:
-                    asked.add(instance, FIVE, 8, balance)
+                    asked.add(instance, FIVE, 1, balance)
 
 
 def _carries_all(truth: Truth, instance: Instance) -> bool:
@@ -395,7 +395,7 @@ def ec2_network(truth: Truth, region: str, asked: Asked) -> None:
 
     Also request five-minute traffic if the hourly sums allow an hour at the baseline, or half an hour if ENA counters
     can confirm it. If no hour was at the baseline, the sums of quarter hours must allow it too. If traffic was stuck at
-    the baseline, also request CPU credits and the counters.
+    the baseline, also request hourly CPU credits and the counters.
     """
     pinned = {p.resource_id for p in truth.fleet.planted if "ec2-network-throttled" in (*p.issues, p.control_of)}
     for instance in truth.running(region):
@@ -411,7 +411,7 @@ def ec2_network(truth: Truth, region: str, asked: Asked) -> None:
         asked.add(instance, FIVE, 14, *ways)
         stuck = [way for way in ways if instance.id in pinned and _stuck(truth, instance, way)]
         if stuck and instance.kind.cpu_credits:
-            asked.add(instance, FIVE, 14, "CPUCreditBalance Minimum", "CPUSurplusCreditBalance Maximum")
+            asked.add(instance, HOUR, 14, "CPUCreditBalance Minimum", "CPUCreditBalance SampleCount")
         if counted:
             asked.add(instance, FIVE, 14, *(f"shaped {way}" for way in stuck))
 

@@ -1,4 +1,4 @@
-"""`ec2-ebs-throttled` reads the load by five minutes only if its hours leave the answer open."""
+"""`ec2-ebs-throttled` reads five minutes only if hours or the newest day leave the answer open."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -76,4 +76,32 @@ def test_five_minutes_decide_which_size_carries_the_load(peak_mbps: float, size:
 
     assert isinstance(verdict, Flagged)
     assert verdict.advice[0].action == f"change-instance-type-to-m6i.{size}"
-    assert periods[FIVE_MINUTES_S] == 5
+    assert periods[FIVE_MINUTES_S] == 6
+
+
+A_DAY, DAYS = 288, 8
+
+
+@pytest.mark.parametrize(
+    ("low_points", "days_ago", "severity", "read"),
+    [
+        (6, 0, "high", [A_DAY]),
+        (5, 0, "medium", [A_DAY, DAYS * A_DAY]),
+        (6, 1, "high", [A_DAY, DAYS * A_DAY]),
+        (6, 7, "high", [A_DAY, DAYS * A_DAY]),
+        (0, 0, "medium", [A_DAY, DAYS * A_DAY]),
+    ],
+)
+def test_the_newest_day_of_a_balance_may_confirm_the_checks(
+    low_points: int, days_ago: int, severity: str, read: list[int]
+) -> None:
+    low = [*[50.0] * 30, *[0.0] * low_points]
+    day = [*low, *(1 + i / 3 for i in range(A_DAY - len(low)))]
+    balance = [100.0] * A_DAY * (DAYS - 1 - days_ago) + day + [100.0] * A_DAY * days_ago
+    case = next(one for one in DETECTOR.cases if one.title == "never at its limit")
+    metrics = CHECKS | moved([100.0] * DAYS * A_DAY) | {(THROUGHPUT.balance, FIVE_MINUTES_S): balance}
+    verdict, queries = play_with_queries(DETECTOR, replace(case, metrics=metrics))
+
+    assert isinstance(verdict, Flagged)
+    assert verdict.severity == severity
+    assert [one.points for one in queries if one.metric == THROUGHPUT.balance] == read

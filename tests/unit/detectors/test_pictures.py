@@ -108,7 +108,7 @@ LEVELS = [
     ("ec2-ebs-throttled", "a type without burst, at its limit for hours", "Busiest five minutes", {"At most": 566.24}),
     (
         "ec2-ebs-throttled", "a batch of six hours on a burst of half an hour",
-        "Lowest throughput burst balance, per hour", {"Low below": 10},
+        "Lowest throughput burst balance of the last day, per hour", {"Low below": 10},
     ),
     (
         "ec2-ebs-throttled", "a batch of six hours on a burst of half an hour",

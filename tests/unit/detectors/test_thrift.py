@@ -112,7 +112,7 @@ COSTS = [
         "two half hours of it, each after ten minutes of burst",
         [HOUR_S] * 2 + [QUARTER_HOUR_S] + [FIVE_MINUTES_S] * 3,
     ),
-    ("ec2-network-throttled", "steady at its baseline, never a burst", [HOUR_S] * 2 + [FIVE_MINUTES_S]),
+    ("ec2-network-throttled", "steady at its baseline, never a burst", [HOUR_S] * 4 + [FIVE_MINUTES_S]),
     ("fsx-idle", "three days old", []),
     ("fsx-idle", "a job on the first Monday of the month", [DAY_S]),
     ("fsx-idle", "mounted, and not read for a month", [DAY_S] * 3),

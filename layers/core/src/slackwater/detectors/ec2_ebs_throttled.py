@@ -60,7 +60,6 @@ def _measure(name: str, unit: str, per: float, balance: str, *used: str) -> Meas
 THROUGHPUT = _measure("throughput", "MiB/s", MIB, "EBSByteBalance%", "EBSReadBytes", "EBSWriteBytes")
 IOPS = _measure("IOPS", "IOPS", 1, "EBSIOBalance%", "EBSReadOps", "EBSWriteOps")
 MEASURES: Final = (THROUGHPUT, IOPS)
-CHECKS: Final = [one.check for one in MEASURES]
 USED: Final = (*THROUGHPUT.used, *IOPS.used)
 HOURLY: Final = [one.optionally() for one in USED]  # without it, five minutes decide
 
@@ -102,17 +101,18 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
     kind, days = unless_decided(_kind(instance, seen)), limits.window_days
     # Read the cheapest metrics first: checks by hour, then what can be slow, then the load by five minutes.
     hourly = partial(ec2.read_since_start, instance, seen, HOUR_S, days)
-    checks = dict(zip(MEASURES, hourly(*CHECKS), strict=True))
+    checks = dict(zip(MEASURES, hourly(*(m.check for m in MEASURES)), strict=True))
     sure = [m for m in MEASURES if _days_at_limit(checks[m], limits)]
     often = [m for m in MEASURES if len(_raised(checks[m], limits)) >= limits.agreed_days and formulas.can_burst(kind)]
     suspects = [m for m in MEASURES if m in sure or m in often]
     unknown = [m for m in MEASURES if not checks[m].present]
     unchecked, raised = unknown if formulas.can_burst(kind) else [], bool(suspects)
     daily = ec2.daily(instance, days, *(m.balance for m in unchecked))
-    closer = partial(ec2.read_since_start, instance, seen, FIVE_MINUTES_S, days)
+    closer = partial(ec2.read_since_start, instance, seen, FIVE_MINUTES_S)
+    back = 1 if suspects == sure and formulas.can_burst(kind) and not daily else days  # one may confirm the checks
     if raised:
         balances = [m.balance for m in suspects if formulas.can_burst(kind)]
-        by_five_minutes = ec2.needs(instance, FIVE_MINUTES_S, days, *balances)
+        by_five_minutes = ec2.needs(instance, FIVE_MINUTES_S, back, *balances)
         seen.read(*daily, *by_five_minutes, *ec2.needs(instance, HOUR_S, days, *HOURLY))
     if daily:
         since_s = instance.launched_at.timestamp() - DAY_S  # includes the day in which the instance started
@@ -121,15 +121,17 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
         unknown = [one for one in unknown if not lowest[one]]
     if suspects:
         balances = [m.balance for m in suspects if formulas.can_burst(kind)]
-        if daily:
-            closer(*balances, *USED)  # all in one round, because it is the last
-        left = closer(*balances) or [Series.of(0, FIVE_MINUTES_S, ())] * len(suspects)
+        by_hour = _rates([one.newest(days - 1 / 24) for one in hourly(*HOURLY)]) if raised else {}
+        load = Load(instance, kind, by_hour)
+        if daily or (back == 1 and not any(_low_days(one, limits) for one in closer(back, *balances))):
+            used = () if not daily and _is_too_large(load, suspects, seen, limits) else USED
+            back = days
+            closer(back, *balances, *used)  # all in one round, because it is the last
+        left = closer(back, *balances) or [Series.of(0, FIVE_MINUTES_S, ())] * len(suspects)
         slow = [_slow(one, checks[one], series, limits) for one, series in zip(suspects, left, strict=True)]
         if throttled := [one for one in slow if one.minutes]:
-            by_hour = _rates([one.newest(days - 1 / 24) for one in hourly(*HOURLY)]) if raised else {}
-            load = Load(instance, kind, by_hour)
-            if not _is_too_large(load, throttled, seen, limits):
-                load = load._replace(rates=_rates(closer(*USED)))
+            if not _is_too_large(load, [one.measure for one in throttled], seen, limits):
+                load = load._replace(rates=_rates(closer(days, *USED)))
             return _flag(load, throttled, seen, limits)
     if unknown:
         return Unknown("CloudWatch has neither EBS balances nor exceeded checks since it was started")
@@ -139,11 +141,11 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
     return Fine("it was not at its EBS limit for long")
 
 
-def _is_too_large(load: Load, slow: Sequence[Slow], seen: Seen, limits: EbsThrottledLimits) -> bool:
+def _is_too_large(load: Load, slow: Sequence[Measure], seen: Seen, limits: EbsThrottledLimits) -> bool:
     """Return whether no type of the family carries even the mean of the busiest hour; False if that is unknown."""
     family = [one for one in seen.fleet.all(InstanceType) if one.family == load.kind.family]
     known = load.rates and all(one.present for one in load.rates.values())
-    needed = _needed(load, [one.measure for one in slow], limits) if known else None
+    needed = _needed(load, slow, limits) if known else None
     return needed is not None and not formulas.smallest_that_carries(family, needed)
 
 
@@ -187,7 +189,7 @@ def _days_at_limit(checks: Series, limits: EbsThrottledLimits) -> list[float]:
 
 def _slow(measure: Measure, checks: Series, balance: Series, limits: EbsThrottledLimits) -> Slow:
     """Return the minutes by the checks, or by checks and balance on enough days; without checks, by the balance."""
-    low = {day: points for day, points in _stuck_points(balance, limits).items() if points >= limits.low_points}
+    low = _low_days(balance, limits)
     if not checks.present:
         return Slow(measure, checks, balance, [points * FIVE_MINUTES_S / MINUTE_S for points in low.values()])
     if minutes := _days_at_limit(checks, limits):
@@ -196,11 +198,12 @@ def _slow(measure: Measure, checks: Series, balance: Series, limits: EbsThrottle
     return Slow(measure, checks, balance, agreed if len(agreed) >= limits.agreed_days else ())
 
 
-def _stuck_points(balance: Series, limits: EbsThrottledLimits) -> Counter[int]:
-    """Count the points at which a balance is low and does not rise, by the number of days before now."""
+def _low_days(balance: Series, limits: EbsThrottledLimits) -> dict[int, int]:
+    """Return the points at which a balance is low and does not rise, if enough, by the number of days before now."""
     pairs = enumerate(pairwise(reversed(balance.values)))  # NaN, a missing point, is neither low nor risen
     stuck = (ago for ago, (after, before) in pairs if after < limits.low_percent and after <= before)
-    return Counter(points_ago * FIVE_MINUTES_S // DAY_S for points_ago in stuck)
+    days = Counter(points_ago * FIVE_MINUTES_S // DAY_S for points_ago in stuck)
+    return {day: points for day, points in days.items() if points >= limits.low_points}
 
 
 def _flag(load: Load, throttled: Sequence[Slow], seen: Seen, limits: EbsThrottledLimits) -> Flagged:
@@ -237,7 +240,8 @@ def _limit_evidence(slow: Slow, limits: EbsThrottledLimits) -> Iterator[Evidence
         line = Line("Counts from", limits.raised_percent / 100 * MINUTES_PER_HOUR)
         yield Evidence(label, round(sum(slow.minutes)), "minutes", by_hour_, MINUTES_PER_HOUR, (line,))
     if balance.present:
-        label, line = f"Lowest {name} burst balance, per hour", Line("Low below", limits.low_percent)
+        when = " of the last day" if len(balance) <= DAY_S // FIVE_MINUTES_S else ""
+        label, line = f"Lowest {name} burst balance{when}, per hour", Line("Low below", limits.low_percent)
         yield Evidence(label, round(min(balance.present), 1), "percent", grouped(balance, HOUR_S, min), 100, (line,))
 
 

@@ -56,8 +56,7 @@ class Over(NamedTuple):
 
 def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict:
     """Flag an instance that is above its baseline for long on many days."""
-    screen = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
-    found = unless_decided(screen)
+    found = unless_decided(ec2_network.traffic(instance, seen, limits.window_days, limits.screen_percent))
     window, hours = limits.window_days, found.read(HOUR_S, DIRECTIONS)
     busy = [way for way in found.near if days_above(hours[way], found.baseline_gbps, window) >= limits.above_days]
     quarters = found.read(QUARTER_HOUR_S, busy if found.calm else ())
@@ -133,8 +132,7 @@ def _flag(instance: Instance, kind: InstanceType, over: Sequence[Over], limits: 
         severity="medium" if worst.drawn_s >= least * MINUTE_S else "low",
         confidence="low" if differs else "medium",
         evidence=(
-            ec2_network.chart(label, round(highest / 1e6, 2), traffic, span, kind),
-            ec2_network.baseline_of(kind),
+            *ec2_network.chart(label, highest / 1e6, traffic, span, kind),
             Evidence("Days above it", worst.days, "days"),
             Evidence("Longest time above it", round((span[1] - span[0]) / HOUR_S, 2), "hours"),
             Evidence(draw, round(worst.drawn_s / MINUTE_S, 1), "minutes"),

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isnan
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from slackwater.model.detector import Case, Detector, Limits, Seen, limit, unless_decided
 from slackwater.model.metrics import Metric, Need, Series
@@ -44,6 +44,7 @@ from slackwater.rules.examples import Cases, Metrics, a_day, and_hourly, days_ag
 
 CREDIT_BALANCE = Metric("AWS/EC2", "CPUCreditBalance", "Minimum", "credits")
 SURPLUS_BALANCE = Metric("AWS/EC2", "CPUSurplusCreditBalance", "Maximum", "credits")
+HOURLY = [replace(CREDIT_BALANCE, stat=stat, optional=True) for stat in ("Minimum", "SampleCount")]
 
 
 class ThrottledLimits(Limits):
@@ -59,10 +60,6 @@ class ThrottledLimits(Limits):
     def least_points(self) -> int:
         """The number of points of the shortest plateau."""
         return self.plateau_minutes * MINUTE_S // FIVE_MINUTES_S
-
-
-NEVER_STUCK: Final = "it never stuck to its baseline after a burst"
-NOT_HELD_BACK: Final = "its ENA driver held nothing back while it was slow: the limit is elsewhere"
 
 
 class Stuck(NamedTuple):
@@ -86,26 +83,30 @@ class Stuck(NamedTuple):
 
 def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     """Flag an instance that burst and then stuck to its baseline."""
-    screen = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
-    found = unless_decided(screen)
+    found = unless_decided(ec2_network.traffic(instance, seen, limits.window_days, limits.screen_percent))
     kind, least = found.instance_type, limits.least_points
     counters = {way: _counters(instance, way, seen, limits) for way in found.near}
     cpu = (CREDIT_BALANCE, SURPLUS_BALANCE) if network.has_cpu_credits(kind.id) else ()
     balances = ec2.needs(instance, FIVE_MINUTES_S, limits.window_days, *cpu)
+    hourly = ec2.needs(instance, HOUR_S, limits.window_days, *HOURLY) if balances and not found.calm else []
     ways: Sequence[Direction] = found.near
     for period_s in (HOUR_S, QUARTER_HOUR_S) if found.calm else (HOUR_S,):
         room = {way: _room(one, kind, seen, limits) for way, one in found.read(period_s, ways).items()}
         enough = sum(room.values()) >= 2 * least or any(room[way] for way in room if counters[way])
         ways = [way for way in room if room[way] and enough]
-    if ways and found.calm:  # the next round is the last: read all that may be needed
+    if ways:
         traffic = ec2.needs(instance, FIVE_MINUTES_S, limits.window_days, *(way.traffic for way in ways))
-        seen.read(*traffic, *balances, *(need for way in ways for need in counters[way]))
+        # If it was calm, the next round is the last: read all that may be needed.
+        last = [*balances, *(need for way in ways for need in counters[way])] if found.calm else hourly
+        seen.read(*traffic, *last)
     closer = found.read(FIVE_MINUTES_S, ways)
     near, stuck = list[Stuck](), list[Stuck]()
     for way, one in closer.items():
         level = network_credits.near_baseline(one, network.baseline(kind), min_points=least) if counters[way] else ()
         near += [Stuck(way, one, plateau) for plateau in level]
         stuck += [Stuck(way, one, plateau) for plateau in _plateaus(kind, one, limits)]
+    if hourly and (near or stuck) and _had_cpu_credits([*near, *stuck], *seen.read(*hourly)):
+        balances = []
     counted = [need for one in near for need in counters[one.direction]]
     seen.read(*counted, *(balances if near or _proven(stuck, limits) else ()))  # in one round: it is the last
     held = [(one, _held_back(one, seen.read(*counters[one.direction]))) for one in near]
@@ -113,7 +114,7 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     stuck = [one for one in stuck if not any(one.overlaps(other) for other in free)]
     confirmed = [one for one, packets in held if packets]
     if not stuck and not confirmed:
-        return Fine(NOT_HELD_BACK if free else NEVER_STUCK)
+        return Fine("its ENA driver held nothing back while it was slow" if free else "it never stuck to its baseline")
     if balances and (confirmed or _proven(stuck, limits)):
         able = unless_decided(_with_cpu_credits([*confirmed, *stuck], *seen.read(*balances)))
         confirmed, stuck = ([one for one in ones if one in able] for ones in (confirmed, stuck))
@@ -178,6 +179,14 @@ def _counter(namespace: str, direction: Direction) -> Metric:
     return Metric(namespace, direction.shaped, "Maximum", "packets since the driver was loaded", optional=True)
 
 
+def _had_cpu_credits(slow: Sequence[Stuck], lowest: Series, counts: Series) -> bool:
+    """Return whether each hour of the plateaus has every point of the balance, and none is below one credit."""
+    full, first_hour = max(counts.present, default=0), lowest.start_s // HOUR_S
+    pairs = enumerate(zip(lowest.values, counts.values, strict=True), first_hour)
+    able = {hour for hour, (has, count) in pairs if has >= 1 and count == full and count % 12 == 0}
+    return all(able.issuperset(range(first // HOUR_S, -(-end // HOUR_S))) for first, end in (one.span for one in slow))
+
+
 def _with_cpu_credits(slow: Sequence[Stuck], balance: Series, surplus: Series) -> list[Stuck] | Fine | Unknown:
     """Return the plateaus during which the CPU mostly had or borrowed credits; the verdict if there is none."""
     able, unknown = [], False
@@ -240,8 +249,7 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], *, con
         severity="high" if confirmed and slow_hours >= 1 else "medium",
         confidence="high" if confirmed else "low" if ambiguous else "medium",
         evidence=(
-            ec2_network.chart(label, round(stuck_mb_s, 2), traffic, span, kind),
-            ec2_network.baseline_of(kind),
+            *ec2_network.chart(label, stuck_mb_s, traffic, span, kind),
             Evidence("Burst before it", round(burst_mb_s, 1), "MB/s"),
             Evidence("Budget: credits used before it", round(budget.spent_bytes / 1e9, 1), "GB"),
             Evidence(as_burst, round(budget.spent_bytes / full / MINUTE_S, 1), "minutes"),
@@ -272,11 +280,6 @@ def moved(*rates: tuple[float | None, int], way: Direction = OUT) -> Metrics:
     """Return two weeks of almost no traffic, with the (MB/s, minutes) in this order on the last day."""
     levels = ((None if mb_s is None else mb_s * 1e6 * FIVE_MINUTES_S, minutes) for mb_s, minutes in rates)
     return and_hourly(way.traffic, [1e6] * (WINDOW - 1) * 288 + a_day(1e6, *levels), 3)
-
-
-def always(mb_s: float) -> Metrics:
-    """Return the same rate for two weeks."""
-    return and_hourly(OUT.traffic, [mb_s * 1e6 * FIVE_MINUTES_S] * WINDOW * 288)
 
 
 PINNED, BURST = ((350, 30), (100, 5), (7.9, 540)), (350, 30)
@@ -316,7 +319,7 @@ DETECTOR = Detector(
         counted("the ENA driver counted what it held back", Flagged, metrics={**INWARD, OUT_SHAPED: ROSE}),
         counted("the ENA driver held nothing back", Fine, "nothing back", metrics={IN_SHAPED: None, OUT_SHAPED: 7}),
         counted("the ENA driver held back in the other direction only", Fine, "nothing back", metrics={OUT_SHAPED: 0}),
-        pinned("steady at its baseline, never a burst", Unknown, "credits before that are unknown", metrics=always(8)),
+        last("steady at its baseline, never a burst", Unknown, (8, 14 * 24 * 60), says="its credits before that"),
         last("a quarter above the baseline is no burst", Fine, (10, 60), (7.9, 540)),
         last("the burst was two hours before", Fine, BURST, (0, 120), (7.9, 540)),
         last("a peak of ten minutes spent too little: less than four minutes of credits", Fine, (220, 10), (7.9, 540)),
@@ -340,7 +343,7 @@ DETECTOR = Detector(
         last("a dip after half an hour does not end it", Flagged, *DIP, says="8.9 hours"),
         last("points missing in the plateau: no run is long enough", Fine, BURST, *((7.9, 20), (None, 5)) * 20),
         bare("a type without burst", Fine, "no burst", instance_type="m6i.8xlarge"),
-        pinned("hardly any traffic: settled by the hour", Fine, "never stuck", metrics=always(1 / 300)),
+        pinned("hardly any traffic: settled by the hour", Fine, "never stuck", metrics=moved()),
         bare("no metrics", Unknown, "no data"),
     ),
 )

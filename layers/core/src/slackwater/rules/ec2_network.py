@@ -3,7 +3,7 @@
 Most instances stay far below their baseline. So five-minute points are read only if the hours do not decide.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from math import isnan
 from typing import Final, NamedTuple
@@ -43,7 +43,7 @@ class Traffic(NamedTuple):
     read: Callable[[int, Iterable[Direction]], dict[Direction, Series]]  # returns the bytes of each period
 
 
-def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float) -> Traffic | Fine | Unknown:
+def traffic(instance: Instance, seen: Seen, days: int, screen_percent: float) -> Traffic | Fine | Unknown:
     """Return the traffic of an instance whose type bursts, or the verdict if the instance is not judged.
 
     A direction is near its baseline if one of its hours has `screen_percent` of the bytes of an hour at the baseline.
@@ -56,7 +56,10 @@ def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float)
     if not network.can_burst(kind):
         return Fine(f"{kind.id} has no burst: its baseline is its peak")
 
-    read = partial(_read, instance, seen, days)
+    def read(s: int, ways: Iterable[Direction]) -> dict[Direction, Series]:
+        metrics = (way.traffic for way in ways)
+        return dict(zip(ways, ec2.read_since_start(instance, seen, s, days, *metrics), strict=True))
+
     by_hour = read(HOUR_S, DIRECTIONS)
     if not any(series.present for series in by_hour.values()):
         return Unknown("NetworkIn and NetworkOut have no data since it was started")
@@ -65,10 +68,6 @@ def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float)
     near = tuple(way for way in DIRECTIONS if most[way] >= full * screen_percent / 100)
     calm = max(most.values()) < full * network.PLATEAU_RATIOS[0]
     return Traffic(kind, kind.network_baseline_gbps, near, calm, read)
-
-
-def _read(instance: Instance, seen: Seen, days: int, s: int, ways: Iterable[Direction]) -> dict[Direction, Series]:
-    return dict(zip(ways, ec2.read_since_start(instance, seen, s, days, *(way.traffic for way in ways)), strict=True))
 
 
 def days_above(sums: Series, baseline_gbps: float, days: int, *, if_missing: int = 12) -> int:
@@ -88,17 +87,13 @@ def days_above(sums: Series, baseline_gbps: float, days: int, *, if_missing: int
     return (size == 12) + max(len({(i - first) // a_day for i in held}) for first in range(a_day))
 
 
-def chart(label: str, value: float, traffic: Series, span: tuple[float, float], kind: InstanceType) -> Evidence:
-    """Return a chart in MB/s, from an hour before a span (epoch seconds) to an hour after it, but at most a day."""
+def chart(label: str, mb_s: float, sums: Series, span: tuple[float, float], kind: InstanceType) -> Iterator[Evidence]:
+    """Yield a chart from an hour before a span (epoch seconds) to an hour after it, at most a day, and the baseline."""
     start_s, end_s = span[0] - HOUR_S, span[1] + HOUR_S
-    part = traffic.between(start_s, min(end_s, start_s + DAY_S))
+    part = sums.between(start_s, min(end_s, start_s + DAY_S))
     levels = baseline_and_burst(network.baseline(kind) / 1e6, network.peak(kind) / 1e6)
-    return Evidence(label=label, value=value, unit="MB/s", series=part.over(part.period_s * 1e6), lines=levels)
-
-
-def baseline_of(kind: InstanceType) -> Evidence:
-    """Return evidence: the baseline in MB/s."""
-    return Evidence(label=f"Baseline of {kind.id}", value=round(network.baseline(kind) / 1e6, 2), unit="MB/s")
+    yield Evidence(label, round(mb_s, 2), "MB/s", part.over(part.period_s * 1e6), lines=levels)
+    yield Evidence(f"Baseline of {kind.id}", round(network.baseline(kind) / 1e6, 2), "MB/s")
 
 
 def may_differ(instance: Instance, kind: InstanceType) -> bool:
