@@ -529,7 +529,7 @@ def test_a_provisioned_file_system_that_bursts_lives_on_credits() -> None:
 
 @pytest.mark.parametrize(
     ("title", "metrics"),
-    [(GONE, 3), (GOING, 10), ("a batch every night that is earned again by day", 1), ("all its credits", 1)],
+    [(GONE, 4), (GOING, 11), ("a batch every night that is earned again by day", 2), ("all its credits", 1)],
 )
 def test_credits_are_judged_by_this_number_of_metrics(title: str, metrics: int) -> None:
     assert len(play_with_queries(CREDITS, case(CREDITS, title))[1]) == metrics

@@ -7,8 +7,10 @@ import pytest
 from slackwater.engine.cases import play_with_queries
 from slackwater.engine.registry import registry
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S
-from slackwater.model.verdicts import Fine
+from slackwater.model.verdicts import Fine, Unknown
+from slackwater.performance.efs import full_credits_bytes
 from slackwater.rules.ec2_network import QUARTER_HOUR_S
+from slackwater.rules.efs_throughput import BALANCE as CREDITS
 
 COSTS = [
     ("ebs-surplus-throughput", "125 MiB/s, as every gp3", []),
@@ -87,10 +89,10 @@ COSTS = [
         "two hours of 8 KiB writes every night, one after the other",
         [FIVE_MINUTES_S] + [HOUR_S] * 6,
     ),
-    ("efs-credits-draining", "all its credits", [HOUR_S]),
+    ("efs-credits-draining", "all its credits", [DAY_S]),
     ("efs-credits-draining", "Elastic, which has no credits", []),
-    ("efs-credits-draining", "gone for days, and all of the baseline is used", [HOUR_S] * 3),
-    ("efs-credits-draining", "more than the baseline, day and night", [DAY_S] * 7 + [HOUR_S] * 3),
+    ("efs-credits-draining", "gone for days, and all of the baseline is used", [DAY_S] + [HOUR_S] * 3),
+    ("efs-credits-draining", "more than the baseline, day and night", [DAY_S] * 8 + [HOUR_S] * 3),
     ("efs-throughput-mismatch", "a replica", []),
     ("efs-throughput-mismatch", "bursting, and calm", [DAY_S, HOUR_S]),
     ("efs-throughput-mismatch", "256 MiB/s provisioned, and 1 used", [DAY_S] * 9 + [HOUR_S] * 2),
@@ -159,6 +161,27 @@ def test_a_case_is_judged_by_these_metrics(detector_id: str, title: str, periods
     _, queries = play_with_queries(detector, case)
 
     assert sorted((query.period_s for query in queries), reverse=True) == sorted(periods, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("lowest", "says"),
+    [
+        ([1.0] * 17, "all its credits"),
+        ([None] * 15 + [1.0, None], "all its credits"),
+        ([1.0] + [None] * 16, "no point in 16 days"),  # the point may be before the window
+        ([None] * 16 + [1.0], "no point in 16 days"),  # of this hour, which is not over
+        ([1.0] * 8 + [0.98] + [1.0] * 8, "no point in 16 days"),
+    ],
+)
+def test_all_efs_credits_on_each_day_are_not_read_closer(lowest: list[float | None], says: str) -> None:
+    detector = registry()["efs-credits-draining"]
+    (case,) = [one for one in detector.cases if one.title == "all its credits"]
+    full = full_credits_bytes(0)
+    values = [share and share * full for share in lowest]
+    verdict, _ = play_with_queries(detector, replace(case, metrics={(CREDITS, DAY_S): values}))
+
+    assert isinstance(verdict, Fine | Unknown)
+    assert says in verdict.reason
 
 
 @pytest.mark.parametrize(("age", "days"), [(0, 1), (1, 2), (7, 8), (8, 35)])
