@@ -63,7 +63,7 @@ BURST = (
     gp2("two days without I/O and metrics", Fine, "come back", metrics=IDLE_DAYS),
     gp2("gone for eleven hours, with lost and late points", Flagged, "the last 11.0 hours", metrics=LATE),
     gp2("gone for 20 hours on two of the seven days", Fine, "too short", metrics=balance(*TWO_DAYS)),
-    gp2("a little less every day, and no point of a week ago", Flagged, "about 8", metrics=balance(*LOST_HOUR)),
+    gp2("a little less every day, and no data of a week ago", Flagged, "about 8", metrics=balance(*LOST_HOUR)),
     gp2("a little less every day, of which seven are known", Flagged, "about 8 more", metrics=balance(*SEVEN_DAYS)),
     gp2("a nightly batch whose last ten minutes have none", Fine, "too short", metrics=ENDS_EMPTY),
     gp2("less from day to day in the working week, and full after it", Fine, metrics=balance(*WEEKDAYS)),
@@ -175,7 +175,7 @@ SERIAL = (
     case("a job that goes faster in its second hour", Fine, NO_RUN, DOUBLED),
     case("a rate that swings by day", Fine, NO_RUN, SWING),
     case("the same all day, and faster for an hour", Fine, NO_RUN, AN_HOUR_FASTER),
-    serial.SHARED("last written before the window", Unknown, "no point", metrics=EARLIER),
+    serial.SHARED("last written before the window", Unknown, "no data", metrics=EARLIER),
 )
 
 # fsx-sync-export
@@ -205,7 +205,7 @@ large = Cases(replace(mismatch.BURSTS, throughput_mode="elastic", stored_bytes={
 NO_OPERATIONS = {METADATA_OPERATIONS: None}
 
 MISMATCH = (
-    mismatch.paid("no number of operations", Unknown, "MetadataIOBytes has no point on 14", metrics=NO_OPERATIONS),
+    mismatch.paid("no number of operations", Unknown, "MetadataIOBytes has no data on 14", metrics=NO_OPERATIONS),
     mismatch.paid64("at what is provisioned for four days", Flagged, "for 4 d on 4 of 14 days", metrics=FOUR_DAYS),
     large("Elastic, and more writes a second than any other mode allows", Fine, "operations/s", metrics=MORE_SMALL),
     mismatch.elastic("Elastic for three days, after no burst credits", Unknown, "limit", metrics=NEWLY_ELASTIC),

@@ -25,7 +25,7 @@ FOREVER = 1 << 40
 
 
 class Stats(NamedTuple):
-    """Statistic sets of consecutive periods. A period without samples has no point."""
+    """Statistic sets of consecutive periods. A period without samples has no data."""
 
     total: Floats
     samples: Floats

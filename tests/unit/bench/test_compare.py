@@ -157,11 +157,11 @@ def test_answers_are_read_from_what_the_two_wrote(bench, world, tmp_path):
         ],
         "unlisted": [{"detector": "ebs-idle", "resource": {"id": new}, "reason": "kept by a tag"}],
         "unknown": [
-            {"detector": "ebs-outdated-type", "resource": {"id": at_rest}, "reason": "no point on 12 of 340 days"}
+            {"detector": "ebs-outdated-type", "resource": {"id": at_rest}, "reason": "no data on 12 of 340 days"}
         ],
     }
     ours = answers.slackwater_answers(document, world)
-    assert ours["gp2-volumes"] == answers.Answer(frozenset({data}), {at_rest: "unknown: no point on n of n days"})
+    assert ours["gp2-volumes"] == answers.Answer(frozenset({data}), {at_rest: "unknown: no data on n of n days"})
     assert ours["sync-exports"].flagged == {export.file_system_id}
     assert ours["idle-volumes"].reasons_not_flagged == {new: "kept by a tag"}
     for one in answers.QUESTIONS[1:]:

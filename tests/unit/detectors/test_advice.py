@@ -69,7 +69,7 @@ def test_no_command_deletes_a_volume_before_its_time() -> None:
     "title",
     [
         "neither event nor point in 90 days",
-        "CloudTrail denied, and no point",
+        "CloudTrail denied, and no data",
         "created 20 days ago, and no sign of an instance",
         "attached to an instance that never ran",
     ],

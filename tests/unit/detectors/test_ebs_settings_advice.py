@@ -411,7 +411,7 @@ def test_on_xen_missing_operations_are_no_idleness(hole: int, verdict: type[Verd
     answer = played(IOPS, title, metrics=metrics(IOPS, title, {(WRITES.total, FIVE_MINUTES_S): values}))
 
     assert isinstance(answer, verdict), answer
-    filled = [caveat for caveat in getattr(answer, "caveats", ()) if caveat.startswith("VolumeWriteOps has no point")]
+    filled = [caveat for caveat in getattr(answer, "caveats", ()) if caveat.startswith("VolumeWriteOps has no data")]
     assert bool(filled) == (hole == 4 + 4_032 // 200 or hole == 36)
 
 

@@ -202,8 +202,8 @@ def test_only_what_nobody_touched_while_every_day_was_seen_is_certain() -> None:
 def test_a_short_hole_is_named_and_lowers_the_confidence() -> None:
     whole, hole = flagged(COLD, "6 TiB, never fast"), flagged(COLD, "6 TiB, and two hours without a point")
 
-    assert not any("has no point" in one for one in whole.caveats)
-    assert any("MeteredIOBytes has no point for 2 h of the last 30 days" in one for one in hole.caveats)
+    assert not any("has no data" in one for one in whole.caveats)
+    assert any("MeteredIOBytes has no data for 2 h of the last 30 days" in one for one in hole.caveats)
     quiet = {**moved(0, 0), (STORED, DAY_S): [6e12] * 37, (SAMPLES, DAY_S): [96.0] * 37}
     metered = [0.0] * 37 * 288
     sure = {**quiet, (METERED, FIVE_MINUTES_S): metered}

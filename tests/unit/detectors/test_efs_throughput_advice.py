@@ -348,7 +348,7 @@ def test_a_hole_of_three_hours_lowers_the_confidence_and_is_named(
     assert (result.confidence if isinstance(result, Flagged) else None) == confidence
     if confidence == "medium" and isinstance(result, Flagged):
         assert (
-            f"MeteredIOBytes has no point for {duration_words(missing[0] * 300)} of the last 14 days"
+            f"MeteredIOBytes has no data for {duration_words(missing[0] * 300)} of the last 14 days"
             in result.caveats[0]
         )
 
@@ -427,7 +427,7 @@ def test_hours_show_a_hole_that_is_too_long(lost: int, periods: set[int]) -> Non
     result, queries = play_with_queries(MODE, replace(case(MODE, CALM), metrics=how))
 
     assert isinstance(result, Unknown)
-    assert "MeteredIOBytes has no point for" in result.reason
+    assert "MeteredIOBytes has no data for" in result.reason
     assert {query.period_s for query in queries} == periods
 
 

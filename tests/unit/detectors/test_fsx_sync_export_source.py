@@ -125,7 +125,7 @@ def test_a_volume_without_operations_is_unknown_where_another_volume_has_some() 
     scan = Scan(WAITS, ASYNC, published=("", ASYNC.id))
 
     assert not scan.flagged
-    assert scan.unknown == {WAITS.id: "DataWriteOperations has no point in 14 days"}
+    assert scan.unknown == {WAITS.id: "DataWriteOperations has no data in 14 days"}
 
 
 @pytest.mark.parametrize("failed", [WAITS.id, ASYNC.id, ""])

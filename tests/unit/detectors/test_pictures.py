@@ -278,7 +278,7 @@ def test_credits_that_are_gone_have_no_forecast() -> None:
 
 
 def balance_of(title: str, late: int = 0) -> tuple[Flagged, Series]:
-    """Return the verdict and forecast for a volume whose newest `late` hours have no point yet."""
+    """Return the verdict and forecast for a volume whose newest `late` hours have no data yet."""
     metrics = dict(case_of("ebs-burst-draining", title).metrics)
     ((by_hour, points),) = [(key, list(points)) for key, points in metrics.items() if key[1] == HOUR_S]
     metrics[by_hour] = points[: len(points) - late] + [None] * late
@@ -332,7 +332,7 @@ def test_a_week_that_was_late_leaves_a_hole_in_what_is_projected_too() -> None:
 
 
 def test_volumes_of_one_instance_are_added_day_by_day() -> None:
-    """Each volume reads 40 and writes 20 MiB/s at most. On a day where one has no point, only the other counts."""
+    """Each volume reads 40 and writes 20 MiB/s at most. On a day where one has no data, only the other counts."""
     title = "two volumes of 500 MiB/s each, never busy"
     verdict = flagged("ebs-instance-bound", title)
     picture = the_picture(verdict, "Sum of their busiest minutes, per day")

@@ -229,9 +229,9 @@ def test_busy_hours_on_xen_without_missing_points_are_not_read_closer(
     [
         ([1.0] * 17, "all its credits"),
         ([None] * 15 + [1.0, None], "all its credits"),
-        ([1.0] + [None] * 16, "no point in 16 days"),  # the point may be before the window
-        ([None] * 16 + [1.0], "no point in 16 days"),  # of this hour, which is not over
-        ([1.0] * 8 + [0.98] + [1.0] * 8, "no point in 16 days"),
+        ([1.0] + [None] * 16, "no data in 16 days"),  # the point may be before the window
+        ([None] * 16 + [1.0], "no data in 16 days"),  # of this hour, which is not over
+        ([1.0] * 8 + [0.98] + [1.0] * 8, "no data in 16 days"),
     ],
 )
 def test_all_efs_credits_on_each_day_are_not_read_closer(lowest: list[float | None], says: str) -> None:

@@ -96,11 +96,11 @@ def test_an_instance_that_a_stack_made_is_called_so(detector_id: str, title: str
     ("values", "began", "hole"),
     [
         ([1.0] * 30, 30, None),
-        ([1.0] * 10, 30, "has no point on 4 of the last 14 days"),
-        ([1.0] * 29 + [None], 0, "has no point on 1 of the last 14 days"),  # it was stopped and started today
+        ([1.0] * 10, 30, "has no data on 4 of the last 14 days"),
+        ([1.0] * 29 + [None], 0, "has no data on 1 of the last 14 days"),  # it was stopped and started today
         ([None] * 10 + [1.0] * 20, 30, None),  # it is younger, as far as CloudWatch shows
-        ([1.0] * 5 + [None] * 2 + [1.0] * 23, 30, "has no point on 2 of the 30 days since 2026-10-17"),
-        ([None] * 3 + [1.0] * 2 + [None] + [1.0] * 24, 30, "has no point on 1 of the 27 days since 2026-10-20"),
+        ([1.0] * 5 + [None] * 2 + [1.0] * 23, 30, "has no data on 2 of the 30 days since 2026-10-17"),
+        ([None] * 3 + [1.0] * 2 + [None] + [1.0] * 24, 30, "has no data on 1 of the 27 days since 2026-10-20"),
         ([1.0] * 5 + [None] * 2 + [1.0] * 23, 23, None),  # it was off
     ],
 )

@@ -457,7 +457,7 @@ def test_details_show_everything_about_a_finding(make) -> None:
         "lines": [["Baseline", 2.5]],
         "forecast": {"start": start + 3 * 86_400, "period": 86_400, "values": [2, 0]},
     }
-    assert [text[n] for n in read] == ["Read", "no points published"]
+    assert [text[n] for n in read] == ["Read", "no data published"]
     assert [[text[n] for n in way] for way in shown_text["advice"]] == [
         ["Delete it.", "saves $12.30 a month", "cannot be undone", "It is gone.", "aws ec2 delete-volume"],
         ["Delete it.", "saving unknown", "cannot be undone", "It is gone."],

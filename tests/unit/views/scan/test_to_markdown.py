@@ -60,7 +60,7 @@ def test_a_series_without_points_has_no_number_and_a_scale_is_shown(make) -> Non
     scaled = Evidence(label="Busiest", value=50.0, unit="MiB/s", series=Series.of(0, 60, [50.0, 0.0]), scale=100.0)
     text = scan_markdown.render(make.scan(make.finding(evidence=(silent, scaled))))
 
-    assert "- Read: no points published\n  `··`\n" in text
+    assert "- Read: no data published\n  `··`\n" in text
     assert "- Busiest: 50 MiB/s\n  `▅▁` (full bar 100 MiB/s)\n" in text
 
 

@@ -52,12 +52,12 @@ def test_savings_are_formatted(usd: str | None, text: str) -> None:
 def test_questions_without_an_answer_are_grouped_the_most_frequent_first(make) -> None:
     doc = scan_json.document(
         make.scan(
-            unknown=(make.unknown("vol-1", "denied"), *(make.unknown(f"vol-{n}", "no points") for n in range(2, 7)))
+            unknown=(make.unknown("vol-1", "denied"), *(make.unknown(f"vol-{n}", "no data") for n in range(2, 7)))
         )
     )
 
     assert words.reasons(doc["unknown"]) == [
-        words.Reason("ebs-unattached", "no points", 5, ("vol-2", "vol-3", "vol-4")),
+        words.Reason("ebs-unattached", "no data", 5, ("vol-2", "vol-3", "vol-4")),
         words.Reason("ebs-unattached", "denied", 1, ("vol-1",)),
     ]
 

@@ -102,7 +102,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     seen.read(*means, *done, *peaks)
     active = _in_use(since, seen.read(*done)) if done else since
     if not least.present:
-        return Unknown("BurstBalance has no point since it was attached") if active.missing else Fine("it had no I/O")
+        return Unknown("BurstBalance has no data since it was attached") if active.missing else Fine("it had no I/O")
 
     few_missing = active.missing <= limits.missing_hours  # a projection from fewer points may miss a rhythm
     shortage = soon if few_missing else None
@@ -112,7 +112,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
         seen.read(*look.needs)
         return _flag(volume, least, shortage, look, limits)
     if not few_missing or all(map(isnan, active.values[-UNSEEN_HOURS:])):
-        return Unknown(f"BurstBalance has no point in {active.missing} hours")
+        return Unknown(f"BurstBalance has no data in {active.missing} hours")
     return Fine(RECOVERS)
 
 
@@ -312,7 +312,7 @@ DETECTOR = Detector(
         gp2("on a Xen instance", Flagged, records=ON_XEN, metrics=balance(*NIGHTLY)),
         gp2("a nightly batch that takes four tenths of them", Fine, "come back", metrics=balance(*[dip(60, 3)] * 8)),
         gp2("two days without metrics", Unknown, "in 48 hours", metrics=DARK_DAYS),
-        gp2("no metrics", Unknown, "no point"),
+        gp2("no metrics", Unknown, "no data"),
         gp2("a gp2 of 1,000 GiB, whose baseline is its burst", Fine, "needs none", size_gib=1_000, iops=3_000),
         gp2("gp3", Fine, "no burst credits", volume_type="gp3", iops=3_000, throughput_mib_s=125),
         gp2("attached an hour ago", Fine, "two hours", attachments=(HOUR_OLD,)),

@@ -76,7 +76,7 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
     if words := hole_words(finished, limits.least_days, began):
         return Unknown(f"VolumeReadOps or VolumeWriteOps {words}: CloudWatch did not record, or it is idle on Xen")
     if seen.now.hour and isnan(operations.values[-1]):
-        return Unknown("CloudWatch has no point of today yet")
+        return Unknown("CloudWatch has no data for today yet")
     (samples,) = seen.read(*ebs.daily(volume, window, SAMPLES))
     partial, counted = _partial(samples, operations, seen, began)
     if partial:
@@ -162,8 +162,8 @@ DETECTOR = Detector(
         idle("a day without metrics four weeks ago", Unknown, "1 of the 35 days since", metrics=wrote(28, None)),
         idle("an hour without metrics last week", Unknown, "a part of 1 of 35 days", metrics=AN_HOUR_LOST),
         idle("restarted today, an hour lost", Flagged, "operation in 35", records=(TODAY,), metrics=AN_HOUR_LOST),
-        idle("no point of today, when a job may have begun", Unknown, "no point of today", metrics=wrote(0, None)),
-        bare("no point at all, as an idle volume on Xen may have it", Unknown, "no point on 14 of the last 14 days"),
+        idle("no data for today, when a job may have begun", Unknown, "no data for today", metrics=wrote(0, None)),
+        bare("no data at all, as an idle volume on Xen may have it", Unknown, "no data on 14 of the last 14 days"),
         idle("attached ten days ago", Fine, "attached less than 14 whole days ago", attachments=(YOUNG,)),
         idle("attached three weeks ago, and nothing since", Flagged, "in 21 days", attachments=(OLDER,), metrics=NEW),
         shared("shared by two instances: the operations of both count", Fine, "written", metrics={WRITTEN: 50.0}),

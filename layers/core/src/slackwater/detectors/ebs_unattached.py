@@ -193,7 +193,7 @@ DETECTOR = Detector(
         old("attached for weeks, and once more for a day", Flagged, "14 days", records=event(14.5), metrics=ONCE_MORE),
         old("neither event nor point in 90 days", Flagged, "no sign of an instance"),
         old("created 20 days ago, and no sign of an instance", Flagged, "no sign", created_at=days_ago(20)),
-        old("CloudTrail denied, and no point", Flagged, "could not be read", unreadable={AttachmentEvent: "denied"}),
+        old("CloudTrail denied, and no data", Flagged, "could not be read", unreadable={AttachmentEvent: "denied"}),
         old("created yesterday", Fine, "created less than", created_at=days_ago(1)),
         old("attached", Fine, "in-use", state="in-use", attachments=(LAST,)),
     ),

@@ -79,13 +79,13 @@ def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
         (balance,) = seen.read(*ec2.daily(instance, limits.window_days, BALANCE))
         if seen.finished(balance, instance.launched_at).present:
             return Fine("CloudWatch has its CPU credits but no surplus: it is in standard mode")
-        return Unknown("CPUSurplusCreditsCharged and CPUCreditBalance have no point since it was started")
+        return Unknown("CPUSurplusCreditsCharged and CPUCreditBalance have no data since it was started")
     newest = whole.newest(limits.least_days)
     if _why_fine(whole, limits) and all(day > 0 for day in newest.values):
         whole = newest
     if reason := _why_fine(whole, limits):
         missing = f"{newest.missing} of {limits.least_days} days"
-        return Unknown(f"CPUSurplusCreditsCharged has no point on {missing}") if newest.missing else Fine(reason)
+        return Unknown(f"CPUSurplusCreditsCharged has no data on {missing}") if newest.missing else Fine(reason)
 
     (percents,) = seen.read(*ec2.daily(instance, limits.window_days, CPU))
     percents = percents.between(whole.start_s, whole.end_s)
@@ -212,7 +212,7 @@ DETECTOR = Detector(
         charged("charged on each of the last 14 days, and never before", Flagged, "(202 in 14 days)", metrics=LAST_14),
         charged("its mean CPU is unknown", Flagged, "438 vCPU-hours a month of", metrics={CPU: None}),
         charged("a runaway process over a weekend", Fine, "in 2 of 5 weeks", metrics=WEEKEND),
-        charged("charged last week, and no points before", Unknown, "point on 7 of 14 days", metrics=ONLY_A_WEEK),
+        charged("charged last week, and no data before", Unknown, "data on 7 of 14 days", metrics=ONLY_A_WEEK),
         charged("a runaway process until yesterday", Fine, "in 1 of 5 weeks", metrics=UNTIL_NOW),
         charged("charged every day, and fixed ten days ago", Fine, "last week", metrics=FIXED),
         charged("a few credits every week", Fine, "10.9 vCPU-hours a month", metrics=A_FEW),
@@ -220,7 +220,7 @@ DETECTOR = Detector(
         charged("charged until it was started again", Fine, "no surplus", launched_at=days_ago(16), metrics=RESTARTED),
         charged("standard mode: no surplus", Fine, "in standard mode", metrics={CHARGED: None, BALANCE: 500.0}),
         charged("no metrics", Unknown, "CPUSurplusCreditsCharged and CPUCreditBalance", metrics={CHARGED: None}),
-        charged("five of the last days without a point", Unknown, "point on 5 of 14 days", metrics=DARK),
+        charged("five of the last days without a point", Unknown, "data on 5 of 14 days", metrics=DARK),
         charged("a type without CPU credits", Fine, "no CPU credits", instance_type="m6i.large"),
         charged("a type that EC2 says nothing about", Unknown, "t9.large", instance_type="t9.large"),
         charged("stopped", Fine, "stopped", state="stopped"),

@@ -135,7 +135,7 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
         return Unknown("CloudWatch has neither EBS balances nor exceeded checks since it was started")
     missing = max(checks[one].missing if checks[one].present else 0 for one in MEASURES)
     if missing > limits.missing_hours:
-        return Unknown(f"its exceeded checks have no point in {missing} hours")
+        return Unknown(f"its exceeded checks have no data in {missing} hours")
     return Fine("it was not at its EBS limit for long")
 
 

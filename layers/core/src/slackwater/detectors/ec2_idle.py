@@ -70,7 +70,7 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
 
     recorded = [seen.finished(one, instance.launched_at) for one in (cpu, received, sent)]
     if missing := max(one.newest(limits.least_days).missing for one in recorded):
-        return Unknown(f"CPU or network metrics have no point on {missing} of {limits.least_days} days")
+        return Unknown(f"CPU or network metrics have no data on {missing} of {limits.least_days} days")
     complete = whole >= limits.window_days and not any(one.missing for one in recorded)
     confidence: Confidence = "low" if ACCELERATED.match(instance.instance_type) else "high" if complete else "medium"
     accelerated = f"{instance.instance_type} has an accelerator, and CPU and network do not show its work."

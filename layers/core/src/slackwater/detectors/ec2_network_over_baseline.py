@@ -73,7 +73,7 @@ def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict
         dark = _dark_days(series, at_least_s=max(series.period_s, limits.above_minutes * MINUTE_S))
         if dark and dark + above.get(direction, 0) >= limits.above_days:
             days = f"{dark} of {limits.window_days} days"
-            return Unknown(f"{direction.traffic.name} has no points on {days}, and may have been above the baseline")
+            return Unknown(f"{direction.traffic.name} has no data on {days}, and may have been above the baseline")
     if not ways:
         return Fine(f"it was above its baseline for half an hour on fewer than {limits.above_days} days")
     days = f"{max(above.values())} of {limits.window_days} days"
@@ -216,7 +216,7 @@ DETECTOR = Detector(
         uploads("an hour at 250 MB/s on two days: settled by the hour", Fine, "fewer than 5 days", metrics=TWO_DAYS),
         uploads("a week without a point", Unknown, "on 7 of 14 days", metrics=A_WEEK_DARK),
         bare("a type without burst", Fine, "no burst", instance_type="m6i.8xlarge"),
-        bare("no metrics", Unknown, "no point"),
+        bare("no metrics", Unknown, "no data"),
         bare("a type that EC2 says nothing about", Unknown, "m1.small", instance_type="m1.small"),
         bare("stopped", Fine, "stopped", state="stopped"),
     ),

@@ -190,7 +190,7 @@ def _with_cpu_credits(slow: Sequence[Stuck], balance: Series, surplus: Series) -
         elif empty <= len(known) / 2:
             able.append(one)
     if not able and unknown:
-        return Unknown("CPUCreditBalance has no point while it was slow, so the CPU may have been the limit")
+        return Unknown("CPUCreditBalance has no data while it was slow, so the CPU may have been the limit")
     return able or Fine("it had no CPU credits while it was slow: the CPU was the limit")
 
 
@@ -341,6 +341,6 @@ DETECTOR = Detector(
         last("points missing in the plateau: no run is long enough", Fine, BURST, *((7.9, 20), (None, 5)) * 20),
         bare("a type without burst", Fine, "no burst", instance_type="m6i.8xlarge"),
         pinned("hardly any traffic: settled by the hour", Fine, "never stuck", metrics=always(1 / 300)),
-        bare("no metrics", Unknown, "no point"),
+        bare("no metrics", Unknown, "no data"),
     ),
 )

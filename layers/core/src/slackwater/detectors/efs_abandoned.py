@@ -72,10 +72,10 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> Ve
     if minutes := sum(clients.present):
         return Fine(f"clients were connected for {minutes:,.0f} minutes in {limits.quiet_hours} hours")
     if clients.present and (gap := longest_gap(clients)) > MOST_MISSING[CLIENTS]:
-        return Unknown(f"ClientConnections has zeros, but no point for {5 * gap} minutes: a client may have come")
+        return Unknown(f"ClientConnections has zeros, but no data for {5 * gap} minutes: a client may have come")
     stored, metered = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.quiet_hours / 24, STORED, METERED))
     if (gap := longest_gap(seen.finished(stored, file_system.created_at))) > MOST_MISSING[STORED]:
-        return Unknown(f"StorageBytes has no point for {5 * gap} minutes: CloudWatch was not recording")
+        return Unknown(f"StorageBytes has no data for {5 * gap} minutes: CloudWatch was not recording")
     moved_bytes = sum(metered.present)
     if moved_bytes and not clients.present:
         return Unknown("data moved, but ClientConnections was not published: the client is unknown")
@@ -154,8 +154,8 @@ DETECTOR = Detector(
         job("created five hours ago", Fine, "younger than 6 hours", created_at=days_ago(5 / 24)),
         *examples.exempt_efs(job),
         job("no metric at all", Unknown, "CloudWatch was not recording", metrics=dict.fromkeys(SILENT)),
-        job("zeros, and twenty minutes without a point", Unknown, "no point for 20 minutes", metrics=TWENTY_MINUTES),
-        job("an hour that CloudWatch did not record", Unknown, "no point for 70 minutes", metrics=AN_HOUR_LOST),
+        job("zeros, and twenty minutes without a point", Unknown, "no data for 20 minutes", metrics=TWENTY_MINUTES),
+        job("an hour that CloudWatch did not record", Unknown, "no data for 70 minutes", metrics=AN_HOUR_LOST),
         job("something writes, and connections are not published", Unknown, "client is unknown", metrics=WRITTEN),
     ),
 )

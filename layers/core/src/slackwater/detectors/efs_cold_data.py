@@ -148,7 +148,7 @@ def _touched(
             named += " was never published, and StorageBytes"
         missing = recorded.newest(limits.quiet_days).missing
         if missing or not len(recorded):
-            return Unknown(f"{named} has no point on {missing} of {limits.quiet_days} days")
+            return Unknown(f"{named} has no data on {missing} of {limits.quiet_days} days")
         sure = sure and not recorded.missing
     lost = efs.recorded(file_system, seen, watch[0], watch[1]).missing if watch else 0
     total_bytes = sum(read.present) + sum(written.present)
@@ -294,10 +294,10 @@ DETECTOR = Detector(
     cases=(
         little("800 GiB of which 55 were touched", Flagged, "At least 744 of 800 GiB in Standard were neither"),
         bare("nothing published, while CloudWatch was recording", Flagged, "800 of 800", metrics={STORED: 800.0 * GIB}),
-        bare("nothing published at all", Unknown, "and StorageBytes has no point"),
+        bare("nothing published at all", Unknown, "and StorageBytes has no data"),
         bare("mounted again this morning", Flagged, "At least 798 of 800", metrics=SINCE_TODAY),
         little("2 % of it is read a day", Flagged, "At least 208 of 800", metrics=moving(15.9, 0.1)),
-        little("a day without a point", Unknown, "DataReadIOBytes has no point on 1 of 30", metrics=A_LOST_DAY),
+        little("a day without a point", Unknown, "DataReadIOBytes has no data on 1 of 30", metrics=A_LOST_DAY),
         little("a day without a point, five weeks ago", Flagged, metrics=LONG_AGO),
         little("read from end to end on one night of the month", Fine, "reads so much", metrics=ONE_NIGHT),
         little("written again every month", Fine, "reads and writes so much", metrics=moving(1, 20)),
@@ -315,7 +315,7 @@ DETECTOR = Detector(
         bare("6 TiB, and two hours without a point", Flagged, metrics=TWO_HOURS, stored_bytes=SIX_TIB),
         bare("6 TiB, and five hours without a point", Unknown, "for 5 h", metrics=FIVE_HOURS, stored_bytes=SIX_TIB),
         bare("less provisioned than its size earns, and needed", Fine, "faster", metrics=five_minutes(60), **PAID),
-        little("its need of throughput is unknown", Unknown, "MeteredIOBytes has no point", metrics=DARK_DAYS),
+        little("its need of throughput is unknown", Unknown, "MeteredIOBytes has no data", metrics=DARK_DAYS),
         little("Elastic: no credits to lose", Flagged, throughput_mode="elastic", metrics=moving(1, 0.5, 5)),
         little("its policy is not among what was read", Unknown, "not read", records=()),
         bare("policies could not be read", Unknown, "denied", records=(), unreadable={EfsLifecycle: "denied"}),

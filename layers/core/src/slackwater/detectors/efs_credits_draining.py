@@ -48,7 +48,7 @@ from slackwater.rules.efs_throughput import BALANCE, HOURLY_DAYS, LOOK_BACK_DAYS
 from slackwater.rules.examples import Cases, days_ago
 
 DAY, WEEK = 24, 7 * 24  # in hours
-LATE: Final = 3  # how many of the newest hours may have no point yet
+LATE: Final = 3  # how many of the newest hours may have no data yet
 DAILY: Final = 3  # days: a job shorter than a day lowers the credits of at most two
 FULL, AT_LIMIT = 0.99, 0.95
 """Shares that count as all credits, because of rounding, and as the whole limit, at which metrics hide the demand."""
@@ -139,7 +139,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Ver
     metered, permitted, *_ = seen.read(*efs.needs(file_system, HOUR_S, HOURLY_DAYS, METERED, PERMITTED), *month)
     state = _state(file_system, week, empty, metered, permitted)
     if not state.last_day.present:
-        return Unknown("MeteredIOBytes has no point on the last day: whether anyone waits is unknown")
+        return Unknown("MeteredIOBytes has no data on the last day: whether anyone waits is unknown")
     if (gone and any(state.slow[-DAY:])) or state.slow_days >= limits.empty_days:
         return _flag_gone(state, gone=gone)
     if gone:
@@ -159,13 +159,13 @@ def _balance(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits, ful
     begins = next((i for i, value in enumerate(series.values) if not isnan(value)), len(series))
     balance = series.since(series.start_s + begins * series.period_s)
     if not balance.present:
-        return Unknown(f"BurstCreditBalance has no point in {HOURLY_DAYS} days")
+        return Unknown(f"BurstCreditBalance has no data in {HOURLY_DAYS} days")
     if min(balance.present) >= FULL * full:
         return Fine("it has all its credits")
     if len(balance.present) < limits.least_hours:
         return Unknown(f"its credits are known for {len(balance.present)} hours, and every job drains them")
     if not balance.since(balance.end_s - LATE * HOUR_S).present:
-        return Unknown(f"BurstCreditBalance has no point in the last {LATE} hours")
+        return Unknown(f"BurstCreditBalance has no data in the last {LATE} hours")
     return balance
 
 
@@ -246,7 +246,7 @@ def _flag_gone(state: State, *, gone: bool) -> Flagged:
 
 def _flag_going(seen: Seen, state: State, going: Going, moved: Month | None) -> Flagged:
     left, standard = state.balance.present[-1], state.file_system.standard_bytes
-    # The average rate of the last day; if it has no points, of the week.
+    # The average rate of the last day; if it has no data, of the week.
     rates = (sum(one.present) / len(one.present) for one in (state.last_day, state.metered))
     seconds = (formulas.seconds_to_empty(left, rate, standard) for rate in rates)
     by_rate_s = next((one for one in seconds if one is not None), None)
@@ -350,7 +350,7 @@ DETECTOR = Detector(
         share("twenty hours old, and draining", Unknown, "known for 20 hours", [30.0] * 20),
         share("two days old, and half empty", Unknown, "too short a time", [8.0] * 50),
         gone("gone, and no metered throughput", Unknown, "whether anyone waits", metrics={METERED: None}),
-        case("no point at all", Unknown, "no point in 16 days"),
+        case("no data at all", Unknown, "no data in 16 days"),
         case("all its credits", Fine, "all its credits", metrics=FULL_CREDITS),
         case("Elastic, which has no credits", Fine, "its throughput is elastic", throughput_mode="elastic"),
         case("being deleted", Fine, "deleting", state="deleting"),

@@ -70,7 +70,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         lost = f"{recent.missing} of {len(recent)} days"
         return Unknown(f"StorageBytes lacks points on {lost}: CloudWatch was not recording")
     if zeros.present and zeros.missing:
-        return Unknown(f"ClientConnections has zeros, but no point on {zeros.missing} of {len(zeros)} days")
+        return Unknown(f"ClientConnections has zeros, but no data on {zeros.missing} of {len(zeros)} days")
     if (data_bytes or metered_bytes) and not zeros.present:
         return Unknown("data moved, but ClientConnections was not published: the client is unknown")
 

@@ -100,7 +100,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
     by_hour, written = unless_decided(_busy_hours(file_system, seen, limits, last))
     counts, allowed, metered, _, metadata, *io = (one.newest(days) for one in seen.read(*last))
     if not counts.present:  # the only hour with points may have begun before the window
-        return Unknown(f"DataWriteIOBytes has no point in {days} days")
+        return Unknown(f"DataWriteIOBytes has no data in {days} days")
     writes = efs_throughput.five_minute_writes(by_hour, written, counts)
     always = _never_varies(writes, limits)
     if not (runs := [always] if always else _runs(writes, limits)):
@@ -115,7 +115,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
     if waiting > limits.most_writers:
         return Fine(f"{rate:,.0f} writes a second come from many parallel writers already")
     if waiting < limits.least_writers and isnan(operations):
-        return Unknown("MetadataIOBytes has no point during these writes, which alone keep no writer waiting")
+        return Unknown("MetadataIOBytes has no data during these writes, which alone keep no writer waiting")
     if max(waiting, at_most) < limits.least_writers:
         return Fine(f"{operations:,.0f} operations a second keep no writer waiting for most of its time")
     return _flag(file_system, writes, waits, rate, always=bool(always))
@@ -130,7 +130,7 @@ def _far_from_limits(
         points = [i for run in waits for i in run if i in far]
         return Waits(points, max(map(len, waits)), *map(max, zip(*(use[i] for i in points), strict=True)))
     if any(sum(isnan(sum(use[i])) for i in run) >= limits.flat_points for run in runs):
-        return Unknown("PermittedThroughput, MeteredIOBytes or PercentIOLimit has no point during these writes")
+        return Unknown("PermittedThroughput, MeteredIOBytes or PercentIOLimit has no data during these writes")
     return Fine("throughput or operations may have been the limit")
 
 
@@ -145,7 +145,7 @@ def _busy_hours(
     days, points, share = limits.window_days, limits.flat_points, limits.flat_percent / 100
     (by_hour,) = seen.read(*efs.needs(fs, HOUR_S, days, WRITES))
     if not by_hour.present:
-        return Unknown(f"DataWriteIOBytes has no point in {days} days")
+        return Unknown(f"DataWriteIOBytes has no data in {days} days")
     if (most := _most_of_a_run(by_hour.values, limits)) < limits.busy_writes_per_s:
         return Fine(NO_RUN)
     least = limits.least_writers / nfs.waiting_writers(1, one_zone=fs.availability_zone is not None)
@@ -363,7 +363,7 @@ DETECTOR = Detector(
             "PermittedThroughput",
             metrics={**ALL_DAY, (LEAST_PERMITTED, HOUR_S): None},
         ),
-        SHARED("no metrics", Unknown, "no point in 14 days"),
+        SHARED("no metrics", Unknown, "no data in 14 days"),
         SHARED("a replica", Fine, "replication", is_replica=True),
         SHARED("being deleted", Fine, "deleting", state="deleting"),
     ),

@@ -81,7 +81,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) ->
     whole = seen.finished(clients, file_system.created_at)
     newest = whole.newest(limits.watched_days)
     if newest.missing > SCATTERED * len(newest):
-        return Unknown(f"ClientConnections has no point in {newest.missing} of {len(newest)} periods of five minutes")
+        return Unknown(f"ClientConnections has no data in {newest.missing} of {len(newest)} periods of five minutes")
     connected = sum(newest.present) / FIVE_MINUTES / len(newest.present)
     if connected < limits.connected_percent / 100:
         return Fine("no client was connected all the time")
@@ -103,7 +103,7 @@ def _by_day(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) 
     if sum(days.present) < A_DAY * limits.connected_percent / 100 * len(days.present):
         return Fine("no client was connected all the time")
     if days.missing or not len(days):
-        return Unknown(f"ClientConnections has no point on {days.missing} of {limits.watched_days} days")
+        return Unknown(f"ClientConnections has no data on {days.missing} of {limits.watched_days} days")
     return days
 
 

@@ -144,9 +144,9 @@ def _decided_by_day(
     """Return the verdict if the days decide; else None. A day that is long at the limit moves `long_bytes` or more."""
     recent = by_day.newest(limits.window_days)
     if not recent.present:
-        return Unknown(f"MeteredIOBytes has no point in {limits.window_days} days")
+        return Unknown(f"MeteredIOBytes has no data in {limits.window_days} days")
     if recent.missing and not free:
-        return Unknown(f"MeteredIOBytes has no point on {recent.missing} of the last {len(recent)} days")
+        return Unknown(f"MeteredIOBytes has no data on {recent.missing} of the last {len(recent)} days")
     if elastic and efs_throughput.a_month(by_day) < limits.least_gib * GIB:
         return Fine(f"less than {limits.least_gib:g} GiB are metered per month")
     often = sum(moved >= long_bytes for moved in recent.present) + recent.missing >= limits.at_limit_days
@@ -373,7 +373,7 @@ DETECTOR = Detector(
         paid("a week old", Fine, "younger than 14 days", created_at=days_ago(7)),
         paid("being created", Fine, "creating", state="creating"),
         paid("a day without metrics", Unknown, "1 of the last 14 days", metrics={METERED: days(GIB, {6: None})}),
-        paid("no PermittedThroughput", Unknown, "no point for 14 d", metrics={(LEAST_PERMITTED, HOUR_S): None}),
-        Cases(SHARE)("no metrics", Unknown, "no point in 14 days"),
+        paid("no PermittedThroughput", Unknown, "no data for 14 d", metrics={(LEAST_PERMITTED, HOUR_S): None}),
+        Cases(SHARE)("no metrics", Unknown, "no data in 14 days"),
     ),
 )

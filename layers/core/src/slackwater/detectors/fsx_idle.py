@@ -123,7 +123,7 @@ def _replicated(used: Series, file_system: FsxFileSystem, seen: Seen, limits: Id
     if growth > limits.growth_mib * MIB:
         return Fine(f"its data grew by {growth / MIB:,.0f} MiB without a client, so replication writes it")
     holes = gaps(seen.finished(used, file_system.created_at), limits.quiet_days).holes
-    return Unknown(f"{USED.name} has no point on {holes} days, so replication may write it") if holes else None
+    return Unknown(f"{USED.name} has no data on {holes} days, so replication may write it") if holes else None
 
 
 STEPS: Final[Mapping[str, str]] = {
@@ -210,7 +210,7 @@ DETECTOR = Detector(
         windows("scratch Lustre, a month of zeros", Flagged, "Lustre, 1,024 GiB, and no client", **LUSTRE),
         openzfs("metadata operations without a client", Flagged, metrics={METADATA: 12.0}),
         openzfs("quiet since it was created two weeks ago", Flagged, "13 days", created_at=days_ago(14)),
-        unread("no metric at all", Unknown, "no point on 30 of 30 days"),
+        unread("no metric at all", Unknown, "no data on 30 of 30 days"),
         openzfs("a day without a point", Unknown, "1 of 36 days", metrics={WRITES: days(0.0, {16: None})}),
         openzfs("two hours of a day are missing", Flagged, metrics={fsx.samples(CLIENTS): LOST_HOURS[2]}),
         openzfs("four hours of a day are missing", Unknown, "240 minutes", metrics={fsx.samples(READS): LOST_HOURS[4]}),

@@ -86,7 +86,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
     found = dict(zip(more, read, strict=True))
     pool = found[IN_POOL].present if IN_POOL in found else [0.0]
     if not pool:
-        return Unknown("StorageUsed of its capacity pool has no point, so the size of its data is unknown")
+        return Unknown("StorageUsed of its capacity pool has no data, so the size of its data is unknown")
     work = {metric: seen.finished(one, file_system.created_at) for metric, one in found.items()}
     use = _use(file_system, used, max(pool), work, limits)
     stored = use.fullest / (limits.fill_percent / 100)

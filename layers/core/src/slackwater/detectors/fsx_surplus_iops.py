@@ -111,7 +111,7 @@ DETECTOR = Detector(
         unrecorded("IOPS by size", Fine, "its size", iops=3_000, iops_mode="AUTOMATIC"),
         unrecorded("only the included IOPS", Fine, "are included", iops=3_000),
         case("two weeks old", Fine, "younger than 15 days", created_at=days_ago(13)),
-        unrecorded("no metric", Unknown, "no point on 14 of 14 days"),
+        unrecorded("no metric", Unknown, "no data on 14 of 14 days"),
         unrecorded("IOPS unknown", Unknown, "did not return", iops=None),
         case("recorded for three weeks", Flagged, "minute of 21 days", metrics={DISK_IOPS: [10.0] * 22}),
         ontap("ONTAP whose file server requires its IOPS", Fine, "requires 160,000"),

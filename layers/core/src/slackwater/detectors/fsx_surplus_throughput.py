@@ -149,7 +149,7 @@ DETECTOR = Detector(
         quiet("half of it is not enough", Fine, "320 MB/s are not enough", metrics=busy(26)),
         quiet("on burst credits", Fine, "burst credits", metrics=busy(6, balance=40)),
         ontap("ONTAP, whose next smaller file server has less than half the network", Fine, NOT_512),
-        quiet("a day without a point", Unknown, "no point on 1 of 35 days", metrics={NETWORK: days(6.0, {6: None})}),
+        quiet("a day without a point", Unknown, "no data on 1 of 35 days", metrics={NETWORK: days(6.0, {6: None})}),
         quiet("its burst credits are not published", Unknown, "Balance", metrics=busy(6, balance=None)),
         quiet("ten days old", Fine, "younger than 15 days", created_at=days_ago(10)),
         unread("the smallest file server", Fine, "no smaller one", throughput_mb_s=160),

@@ -109,7 +109,7 @@ def _waited(held: Sequence[int], disks: Sequence[Series], needed: int) -> Sequen
         return waited
     missing = [sum(isnan(one.values[i]) for i in held) for one in disks]
     most = max(missing)
-    return Unknown(f"{DISKS[missing.index(most)].name} has no point in {most} of {len(held)} busy five minutes")
+    return Unknown(f"{DISKS[missing.index(most)].name} has no data in {most} of {len(held)} busy five minutes")
 
 
 def _waiting(volume: FsxVolume) -> list[NfsClients]:
@@ -140,8 +140,8 @@ def _by_file_system(volume: FsxVolume, others: Sequence[FsxVolume], seen: Seen, 
     oldest child volume is judged, so that there is one finding.
     """
     if why := seen.fleet.unreadable.get(FsxVolume):
-        return Unknown(f"{WRITES.name} has no point by volume, and the list of volumes is incomplete: {why}")
-    unpublished = Unknown(f"{WRITES.name} has no point in {days} days")
+        return Unknown(f"{WRITES.name} has no data by volume, and the list of volumes is incomplete: {why}")
+    unpublished = Unknown(f"{WRITES.name} has no data in {days} days")
     by_volume = [WRITES.need(*_of(one), period_s=HOUR_S, days=days) for one in others]
     waiting = [one for one in (volume, *others) if _waiting(one)]
     # Judge the oldest volume. The root volume comes last, because it rarely has data.
@@ -150,7 +150,7 @@ def _by_file_system(volume: FsxVolume, others: Sequence[FsxVolume], seen: Seen, 
         (own,) = seen.read(by_volume[others.index(judged)])
         if own.present:  # that volume is judged by its own series, which excludes the writes of this one
             return unpublished
-        return Fine(f"{WRITES.name} has no point by volume: the writes of its file system are judged at {judged.id}")
+        return Fine(f"{WRITES.name} has no data by volume: the writes of its file system are judged at {judged.id}")
     if not (since_created := min(days, seen.age(volume.created_at).days)):
         return unpublished
     all_writes = WRITES.need(("FileSystemId", volume.file_system_id), period_s=HOUR_S, days=since_created)
@@ -309,7 +309,7 @@ DETECTOR = Detector(
         waits("large writes", Fine, "many small", metrics=nightly([150.0] * 24, kib=1024)),
         waits("the disk at its limit", Fine, "were busy", metrics=nightly(TWO_HOURS, disk_percent=96)),
         waits("busy hours without five-minute points", Unknown, "show when", metrics={(WRITES, FIVE_MINUTES_S): None}),
-        unread("no metrics", Unknown, "no point in 14 days"),
+        unread("no metrics", Unknown, "no data in 14 days"),
         by_server("operations by file system only, and no other export to write to", Flagged, records=(READ_ONLY,)),
         by_server("operations by file system only, and two exports", Flagged, "one of 2 volumes", records=(OTHER,)),
         unread("sync for clients that only read", Fine, "no entry", nfs_export=READ_ONLY.nfs_export),

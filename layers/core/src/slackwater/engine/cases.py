@@ -12,7 +12,7 @@ from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
 
 
 def play(detector: AnyDetector, case: Case) -> Verdict:
-    """Return the verdict on a case. A metric that the case does not give has no points."""
+    """Return the verdict on a case. A metric that the case does not give has no data."""
     return play_with_queries(detector, case)[0]
 
 

@@ -157,7 +157,7 @@ class EvaluationQueue:
         series: Mapping[MetricQuery, Series],
         failed: Mapping[MetricQuery, str],
     ) -> None:
-        """Store what a query returned for one need. An optional metric that failed has no points."""
+        """Store what a query returned for one need. An optional metric that failed has no data."""
         if query in failed and not need.metric.optional:
             group.failed[need] = failed[query]
             return
@@ -280,7 +280,7 @@ class EvaluationQueue:
 
 
 def silence(query: MetricQuery) -> Series:
-    """Return the series of a query for which CloudWatch has no point."""
+    """Return the series of a query for which CloudWatch has no data."""
     return Series.of(query.window.start_s, query.period_s, [None] * query.points)
 
 

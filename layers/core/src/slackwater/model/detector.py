@@ -90,7 +90,7 @@ class Seen:
         self._unread = unread
 
     def read(self, *needs: Need) -> tuple[Series, ...]:
-        """Return the series of each need, in order. A series may have no points.
+        """Return the series of each need, in order. A series may have no data.
 
         Raises:
             MetricsNeededError: The engine has not collected all of them. It collects them, then restarts the judgement.
@@ -100,7 +100,7 @@ class Seen:
         return tuple(self._answered[need] for need in needs)
 
     def could_not_read(self, *needs: Need) -> bool:
-        """Return whether a call for any of these optional metrics failed. Then its series has no points."""
+        """Return whether a call for any of these optional metrics failed. Then its series has no data."""
         return any(need in self._unread for need in needs)
 
     def finished(self, series: Series, since: datetime) -> Series:
@@ -125,7 +125,7 @@ class Case:
         says: Text that the verdict must contain.
         metrics: Values by metric and period in seconds, the newest last. The last value is at the end of the window.
             Points before the first value, and None, are missing.
-        unpublished: Names of dimensions. A metric that is read by one of them has no points.
+        unpublished: Names of dimensions. A metric that is read by one of them has no data.
     """
 
     title: str

@@ -17,7 +17,7 @@ class Metric:
 
     Attributes:
         unit: What one point means, for people.
-        optional: A detector can judge without it. If it cannot be read, it has no points.
+        optional: A detector can judge without it. If it cannot be read, it has no data.
     """
 
     namespace: str

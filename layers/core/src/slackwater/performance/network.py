@@ -67,7 +67,7 @@ def touched_until(first: int, continues: Sequence[bool], width: int) -> int:
 def most_near_baseline(sums: Series, baseline_bytes_per_s: float, min_points: int, around: tuple[int, int]) -> int:
     """Return the most five-minute points that runs near the baseline can have; 0 if there can be no run.
 
-    `sums` are bytes per hour or quarter hour in one direction. A missing period has no points. `around` is how many
+    `sums` are bytes per hour or quarter hour in one direction. A missing period has no data. `around` is how many
     points there are before and after. Between the first and the last period of a run, all are near the baseline.
     """
     size = sums.period_s // FIVE_MINUTES_S

@@ -226,7 +226,7 @@ class Look:
         """Caveats about short holes, which are filled with the same time of another week."""
         period_s = FIVE_MINUTES_S if self.xen else self.period_s
         return tuple(
-            f"{part.name} has no point for {duration_words(points * period_s)} of the last {self.limits.window_days}"
+            f"{part.name} has no data for {duration_words(points * period_s)} of the last {self.limits.window_days}"
             " days. The same time of another week stands for it."
             for part, (_, points) in self._filled.items()
             if points

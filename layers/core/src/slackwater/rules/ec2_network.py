@@ -59,7 +59,7 @@ def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float)
     read = partial(_read, instance, seen, days)
     by_hour = read(HOUR_S, DIRECTIONS)
     if not any(series.present for series in by_hour.values()):
-        return Unknown("NetworkIn and NetworkOut have no point since it was started")
+        return Unknown("NetworkIn and NetworkOut have no data since it was started")
     full = bytes_per_s_of_gbps(kind.network_baseline_gbps) * HOUR_S
     most = {way: max(series.present, default=0) for way, series in by_hour.items()}
     near = tuple(way for way in DIRECTIONS if most[way] >= full * screen_percent / 100)

@@ -84,10 +84,10 @@ def gib(label: str, size_bytes: float, *, digits: int = 1) -> Evidence:
 
 
 def sum_of(label: str, series: Series, unit: str) -> Evidence:
-    """Return evidence: a metric with its sum, or that CloudWatch published no points."""
+    """Return evidence: a metric with its sum, or that CloudWatch published no data."""
     if series.present:
         return Evidence(label=label, value=sum(series.present), unit=unit, series=series)
-    return Evidence(label=label, value="no points published", unit="words", series=series)
+    return Evidence(label=label, value="no data published", unit="words", series=series)
 
 
 def removal(file_system: EfsFileSystem, *, sure: bool) -> tuple[Advice, ...]:

@@ -89,7 +89,7 @@ def month(
     series = [one.since(one.end_s - mean_of_days * DAY_S) for one in finished]
     for one, metric in zip(series[:-1], MOVED, strict=False):
         if missing := _missing(one, demanded_days):
-            return Unknown(f"{metric.name} has no point on {missing} of the last {demanded_days} days")
+            return Unknown(f"{metric.name} has no data on {missing} of the last {demanded_days} days")
     read, reads, written, writes, metadata, operations, metadata_read = map(a_month, series)
     separate = metadata > 0 and not _missing(series[-1], demanded_days)
     return Month(
@@ -101,7 +101,7 @@ def month(
 
 
 def _missing(days: Series, demanded: int) -> int:
-    """Return how many of the newest days have no point. A younger file system has fewer days."""
+    """Return how many of the newest days have no data. A younger file system has fewer days."""
     return sum(map(isnan, days.values[-demanded:])) if days.present else demanded
 
 
@@ -203,7 +203,7 @@ def without_holes(
     window = whole.since(whole.end_s - window_days * DAY_S)
     if longest_gap(window) * whole.period_s < HOLE_S and window.missing <= SCATTERED * len(window):
         return whole, ()
-    missing = f"{metric.name} has no point for {duration_words(window.missing * whole.period_s)} of the last"
+    missing = f"{metric.name} has no data for {duration_words(window.missing * whole.period_s)} of the last"
     filled = bridged(whole, pick)
     if filled is None:
         return Unknown(f"{missing} {window_days} days")
@@ -243,7 +243,7 @@ class Window(NamedTuple):
         missing_s = sum(map(isnan, whole)) * metered.period_s
         if longest_gap(Series(0, metered.period_s, whole)) * metered.period_s <= LONGEST_HOLE_S:
             return None
-        words = f"has no point for at least {duration_words(missing_s)} of the last {self.days} days"
+        words = f"has no data for at least {duration_words(missing_s)} of the last {self.days} days"
         return Unknown(f"{METERED.name} {words}")
 
     def demand(self, permitted: Series, metered: Series) -> Demand | Unknown:

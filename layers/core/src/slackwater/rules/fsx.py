@@ -83,11 +83,11 @@ def utilization(
 
 
 def hole(name: str, days: Series, least_days: int) -> Unknown | None:
-    """Return the verdict if a metric has no point on one of the newest `least_days`, or on a day after its first."""
+    """Return the verdict if a metric has no data on one of the newest `least_days`, or on a day after its first."""
     holes, before = gaps(days, least_days)
     if not len(days):
         return Unknown("CloudWatch has not recorded a whole day yet")
-    return Unknown(f"{name} has no point on {holes} of {len(days) - before} days") if holes else None
+    return Unknown(f"{name} has no data on {holes} of {len(days) - before} days") if holes else None
 
 
 def lost_minutes(recorded: Series, samples: Series) -> float | Unknown:

@@ -52,13 +52,13 @@ def hole_words(days: Series, demanded: int, began: datetime) -> str | None:
     """
     newest = days.values[-demanded:]
     if holes := demanded - len(newest) + sum(map(isnan, newest)):
-        return f"has no point on {holes} of the last {demanded} days"
+        return f"has no data on {holes} of the last {demanded} days"
     known = days.since(began.timestamp())
     holes, before = gaps(known, 0)
     if not holes:
         return None
     first = known.start + before * timedelta(seconds=known.period_s)
-    return f"has no point on {holes} of the {len(known) - before} days since {first:%Y-%m-%d}"
+    return f"has no data on {holes} of the {len(known) - before} days since {first:%Y-%m-%d}"
 
 
 def whole_days(days: Series, counts: Series, slack: int = 0) -> Series:

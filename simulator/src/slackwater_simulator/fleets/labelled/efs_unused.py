@@ -112,7 +112,7 @@ EFS_IDLE_CONTROLS: Rows = {
 }
 EFS_IDLE_UNKNOWN: Rows = {
     "dark: No metric at all.": lambda d: _made(d, voice="dark"),
-    # CloudWatch has no points at all for some days, and zeros before and after.
+    # CloudWatch has no data at all for some days, and zeros before and after.
     "half-dark: Days without any metric.": lambda d: _made(
         d, voice="dark", telemetry={"StorageBytes": _stored(d, holes=True), "MeteredIOBytes": d.zeros(holes=True)}
     ),

@@ -92,7 +92,7 @@ def album(findings: Sequence[FindingDocument], points: int = POINTS, *, until: s
 
 
 def drawn(fact: EvidenceDocument) -> SeriesDocument | None:
-    """Return the series of a fact; None if it has no point to draw."""
+    """Return the series of a fact; None if it has no data to draw."""
     series = fact.get("series")
     return series if series and any(value is not None for value in series["values"]) else None
 

@@ -54,9 +54,9 @@ def measure(value: float | str, unit: str) -> str:
 
 
 def evidence_text(fact: EvidenceDocument) -> str:
-    """Format the value of a fact. If its series has no points, say so instead of the detector's value."""
+    """Format the value of a fact. If its series has no data, say so instead of the detector's value."""
     if (series := fact.get("series")) and all(value is None for value in series["values"]):
-        return "no points published"
+        return "no data published"
     return measure(fact["value"], fact["unit"])
 
 
