@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from math import ceil
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from slackwater.model.units import DAY_S, GIB, HOUR_S, MIB
 from slackwater.model.verdicts import Advice, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import efs
 from slackwater.rules.efs_throughput import METADATA_READ
+from slackwater.rules.examples import and_hourly
 
 TWO_WEEKS = 14
 MODE = mismatch.DETECTOR
@@ -224,7 +226,7 @@ def _pinned(points: int, *, ended: int = 0, late: int = 0) -> Mapping[tuple[Metr
     end = len(metered) - ended
     metered[end - points : end] = [64.0 * MIB * 300] * points
     metered[len(metered) - late :] = [None] * late
-    return {**{key: list(values) for key, values in full.items()}, (mismatch.METERED, 300): metered}
+    return {**{key: list(values) for key, values in full.items()}, **and_hourly(mismatch.METERED, metered, 3, 6)}
 
 
 def test_older_days_that_are_missing_only_lower_the_confidence() -> None:
@@ -371,16 +373,62 @@ def test_what_the_same_time_of_another_week_needed_counts_for_a_hole() -> None:
     assert "150 MiB/s" in result.summary
 
 
-@pytest.mark.parametrize(("mib_s", "five_minutes"), [(1.3, 0), (1.5, 1)])
-def test_calm_hours_decide_it_without_five_minute_metrics(mib_s: float, five_minutes: int) -> None:
+@pytest.mark.parametrize(
+    ("mib_s", "periods"), [(1.3, {3600}), (1.5, {3600, 1800}), (3.0, {3600, 900}), (5.0, {3600, 300})]
+)
+def test_a_calm_load_is_judged_by_the_longest_periods_that_show_it(mib_s: float, periods: set[int]) -> None:
+    """300 GiB earn 14.6 MiB/s. So nothing below that would be provisioned, even if half an hour moved in 5 minutes."""
     calm = replace(case(MODE, CALM), metrics=moving((mib_s, 1440), permitted=256))
     result, queries = play_with_queries(MODE, calm)
 
     assert isinstance(result, Flagged)
-    assert result.advice[0].action == "change-to-bursting"
+    assert [one.action for one in result.advice] == ["change-to-bursting", "change-to-elastic"]
     assert result.confidence == "high"
-    assert ("at most" in result.summary) is not five_minutes
-    assert sum(query.period_s == 300 for query in queries) == five_minutes
+    assert ("at most" in result.summary) == (300 not in periods)
+    assert {query.period_s for query in queries} == {DAY_S, *periods}
+
+
+@pytest.mark.parametrize(
+    ("mode", "changed"),
+    [
+        ("elastic", {"stored_bytes": {"Standard": 225 * GIB}}),  # it earns less than may be provisioned
+        ("provisioned", {"permitted": 11}),  # five minutes may have been at the limit
+        ("elastic", {"kib": 0.5}),  # too many operations a second
+        ("elastic", {"lost": mismatch.OPERATIONS}),  # their number is unknown
+        ("elastic", {"lost": mismatch.METERED}),  # for an hour, for which another week stands
+        ("provisioned", {"stored_bytes": {"Standard": 1024 * GIB}, "mib_s": 8.0}),  # a minute may exceed the burst
+        ("elastic", {"stored_bytes": {"Standard": 4096 * GIB}, "mib_s": 50.0}),  # reads may need a faster client
+    ],
+)
+def test_quarters_of_an_hour_that_do_not_show_it_are_read_closer(mode: str, changed: dict[str, Any]) -> None:
+    of = {key: changed[key] for key in changed.keys() & {"stored_bytes"}}
+    how = {"permitted": 256} | {key: changed[key] for key in changed.keys() & {"permitted", "kib"}}
+    provisioned = {"throughput_mode": mode, "provisioned_mib_s": 256.0 if mode == "provisioned" else None}
+    resource = file_system(MODE, CALM, **provisioned | of)
+    metrics = dict(moving((changed.get("mib_s", 3.0), 1380), (3.5, 60), **how))
+    lost = {(mismatch.METERED, 900): slice(-100, -96), (mismatch.OPERATIONS, DAY_S): slice(-3, -2)}
+    for (metric, period_s), points in lost.items():
+        values = [*metrics[metric, period_s]]
+        values[points] = [None] * len(values[points])
+        metrics |= {(metric, period_s): values} if metric == changed.get("lost") else {}
+    calm = replace(case(MODE, CALM), resource=resource, metrics=metrics)
+    _, queries = play_with_queries(MODE, calm)
+
+    assert 300 in {query.period_s for query in queries}
+
+
+@pytest.mark.parametrize(("lost", "periods"), [(59, {3600, 86400}), (58, {300, 3600, 86400})])
+def test_hours_show_a_hole_that_is_too_long(lost: int, periods: set[int]) -> None:
+    """Any 59 points in a row hold four hours or more; these 58 hold three, which another week can fill."""
+    full = moving((20.0, 1440))
+    metered: list[float | None] = list(full[mismatch.METERED, 300])
+    metered[-2015 : -2015 + lost] = [None] * lost
+    how = {**full, **and_hourly(mismatch.METERED, metered, 3, 6)}
+    result, queries = play_with_queries(MODE, replace(case(MODE, CALM), metrics=how))
+
+    assert isinstance(result, Unknown)
+    assert "MeteredIOBytes has no data for" in result.reason
+    assert {query.period_s for query in queries} == periods
 
 
 @pytest.mark.parametrize(
@@ -529,7 +577,7 @@ def test_a_provisioned_file_system_that_bursts_lives_on_credits() -> None:
 
 @pytest.mark.parametrize(
     ("title", "metrics"),
-    [(GONE, 3), (GOING, 10), ("a batch every night that is earned again by day", 1), ("all its credits", 1)],
+    [(GONE, 4), (GOING, 11), ("a batch every night that is earned again by day", 2), ("all its credits", 1)],
 )
 def test_credits_are_judged_by_this_number_of_metrics(title: str, metrics: int) -> None:
     assert len(play_with_queries(CREDITS, case(CREDITS, title))[1]) == metrics

@@ -4,11 +4,16 @@ from dataclasses import replace
 
 import pytest
 
+from slackwater.detectors.ebs_burst_draining import SAMPLES
 from slackwater.engine.cases import play_with_queries
 from slackwater.engine.registry import registry
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S
-from slackwater.model.verdicts import Fine
+from slackwater.model.verdicts import Fine, Unknown
+from slackwater.performance.efs import full_credits_bytes
+from slackwater.rules.ebs import BALANCE
+from slackwater.rules.ebs_peaks import READ_BYTES, READS, WRITES, WRITTEN_BYTES
 from slackwater.rules.ec2_network import QUARTER_HOUR_S
+from slackwater.rules.efs_throughput import BALANCE as CREDITS
 
 COSTS = [
     ("ebs-surplus-throughput", "125 MiB/s, as every gp3", []),
@@ -53,8 +58,8 @@ COSTS = [
     ("efs-abandoned", "six hours of zeros", [FIVE_MINUTES_S] * 3),
     ("ebs-burst-draining", "gp3", []),
     ("ebs-burst-draining", "a gp2 of 1,000 GiB, whose baseline is its burst", []),
-    ("ebs-burst-draining", "a nightly batch that takes four tenths of them", [HOUR_S]),
-    ("ebs-burst-draining", "gone for two hours every night", [HOUR_S, FIVE_MINUTES_S] + [DAY_S] * 2),
+    ("ebs-burst-draining", "a nightly batch that takes four tenths of them", [DAY_S] * 2 + [HOUR_S]),
+    ("ebs-burst-draining", "gone for two hours every night", [DAY_S] * 4 + [HOUR_S, FIVE_MINUTES_S]),
     ("ebs-instance-bound", "several volumes as every gp3 is, on a T3 that carries one of them", []),
     ("ebs-instance-bound", "1,000 MiB/s on an instance that carries 566", []),
     ("ebs-instance-bound", "two volumes of 500 MiB/s each, which take turns", [DAY_S] * 4),
@@ -87,10 +92,10 @@ COSTS = [
         "two hours of 8 KiB writes every night, one after the other",
         [FIVE_MINUTES_S] + [HOUR_S] * 6,
     ),
-    ("efs-credits-draining", "all its credits", [HOUR_S]),
+    ("efs-credits-draining", "all its credits", [DAY_S]),
     ("efs-credits-draining", "Elastic, which has no credits", []),
-    ("efs-credits-draining", "gone for days, and all of the baseline is used", [HOUR_S] * 3),
-    ("efs-credits-draining", "more than the baseline, day and night", [DAY_S] * 7 + [HOUR_S] * 3),
+    ("efs-credits-draining", "gone for days, and all of the baseline is used", [DAY_S] + [HOUR_S] * 3),
+    ("efs-credits-draining", "more than the baseline, day and night", [DAY_S] * 8 + [HOUR_S] * 3),
     ("efs-throughput-mismatch", "a replica", []),
     ("efs-throughput-mismatch", "bursting, and calm", [DAY_S, HOUR_S]),
     ("efs-throughput-mismatch", "256 MiB/s provisioned, and 1 used", [DAY_S] * 9 + [HOUR_S] * 2),
@@ -159,6 +164,85 @@ def test_a_case_is_judged_by_these_metrics(detector_id: str, title: str, periods
     _, queries = play_with_queries(detector, case)
 
     assert sorted((query.period_s for query in queries), reverse=True) == sorted(periods, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("lowest", "lost_minutes", "by_hour"),
+    [
+        ([70.0] * 36, 0, False),
+        ([1.0] * 33 + [67.0] * 3, 359, False),
+        ([70.0] * 36, 360, True),  # perhaps the last six hours
+        ([70.0] * 28 + [0.9] + [70.0] * 7, 0, True),  # gone on one day
+        ([70.0] * 35 + [66.0], 0, True),  # an even fall for half a day may end within a day
+    ],
+)
+def test_high_burst_credits_on_each_day_are_not_read_closer(
+    lowest: list[float], lost_minutes: int, by_hour: bool
+) -> None:
+    detector = registry()["ebs-burst-draining"]
+    (case,) = [one for one in detector.cases if one.title == "a nightly batch that takes four tenths of them"]
+    by_day = {(BALANCE, DAY_S): lowest, (SAMPLES, DAY_S): [1440.0] * 8 + [540.0 - lost_minutes]}
+    verdict, queries = play_with_queries(detector, replace(case, metrics={**case.metrics, **by_day}))
+
+    assert isinstance(verdict, Fine)
+    assert (HOUR_S in {query.period_s for query in queries}) == by_hour
+
+
+@pytest.mark.parametrize(
+    ("points", "read_samples", "mib_s", "by_five_minutes"),
+    [
+        ([288.0] * 35 + [108.0], 1.0, 400, False),
+        ([1440.0] * 35 + [540.0 - 15], 0.996, 400, False),
+        ([288.0] * 35 + [108.0], 1.0, 399, True),
+        ([288.0] * 20 + [287.0] + [288.0] * 14 + [108.0], 1.0, 400, True),  # a point is missing
+        ([287.0] * 35 + [108.0], 1.0, 400, True),  # one a day
+        ([288.0] * 35 + [104.0], 1.0, 400, True),  # more than may be late
+        ([288.0] * 35 + [None], 1.0, 400, True),
+        ([288.0] * 35 + [108.0], 0.99, 400, True),  # bytes of some operations are missing
+    ],
+)
+def test_busy_hours_on_xen_without_missing_points_are_not_read_closer(
+    points: list[float | None], read_samples: float, mib_s: float, by_five_minutes: bool
+) -> None:
+    detector = registry()["ebs-surplus-throughput"]
+    (case,) = [one for one in detector.cases if one.title == "on a Xen instance, by five-minute means"]
+    by_hour = {(READ_BYTES.total, HOUR_S): [0.0] * 839 + [mib_s / 4 * 2**20 * HOUR_S]}
+    by_hour |= {(WRITTEN_BYTES.total, HOUR_S): [0.0] * 839 + [mib_s * 3 / 4 * 2**20 * HOUR_S]}
+    counted = {
+        (replace(part.total, stat="SampleCount"), DAY_S): values
+        for part, values in (
+            (READS, points),
+            (WRITES, points),
+            (READ_BYTES, [1e6 * read_samples] * 36),
+            (WRITTEN_BYTES, [None] * 36),
+        )
+    }
+    done = {(READS.total, DAY_S): [1e6] * 36, (WRITES.total, DAY_S): [0.0] * 36}
+    verdict, queries = play_with_queries(detector, replace(case, metrics=case.metrics | by_hour | counted | done))
+
+    assert (verdict == Fine("it used its throughput")) is not by_five_minutes
+    assert (FIVE_MINUTES_S in {query.period_s for query in queries}) == by_five_minutes
+
+
+@pytest.mark.parametrize(
+    ("lowest", "says"),
+    [
+        ([1.0] * 17, "all its credits"),
+        ([None] * 15 + [1.0, None], "all its credits"),
+        ([1.0] + [None] * 16, "no data in 16 days"),  # the point may be before the window
+        ([None] * 16 + [1.0], "no data in 16 days"),  # of this hour, which is not over
+        ([1.0] * 8 + [0.98] + [1.0] * 8, "no data in 16 days"),
+    ],
+)
+def test_all_efs_credits_on_each_day_are_not_read_closer(lowest: list[float | None], says: str) -> None:
+    detector = registry()["efs-credits-draining"]
+    (case,) = [one for one in detector.cases if one.title == "all its credits"]
+    full = full_credits_bytes(0)
+    values = [share and share * full for share in lowest]
+    verdict, _ = play_with_queries(detector, replace(case, metrics={(CREDITS, DAY_S): values}))
+
+    assert isinstance(verdict, Fine | Unknown)
+    assert says in verdict.reason
 
 
 @pytest.mark.parametrize(("age", "days"), [(0, 1), (1, 2), (7, 8), (8, 35)])

@@ -44,7 +44,7 @@ from slackwater.performance import efs as formulas
 from slackwater.rules import efs, efs_throughput, examples
 from slackwater.rules.advice import caveats
 from slackwater.rules.efs import METERED
-from slackwater.rules.efs_throughput import BALANCE, HOURLY_DAYS, MOVED, PERMITTED, Month
+from slackwater.rules.efs_throughput import BALANCE, HOURLY_DAYS, LOOK_BACK_DAYS, MOVED, PERMITTED, Month
 from slackwater.rules.examples import Cases, days_ago
 
 DAY, WEEK = 24, 7 * 24  # in hours
@@ -134,11 +134,12 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Ver
     if min(week.present) > empty:
         unless_decided(going)
 
-    used = seen.read(*efs.needs(file_system, HOUR_S, HOURLY_DAYS, METERED, PERMITTED))
-    state = _state(file_system, week, empty, *used)
+    gone = week.present[-1] <= empty
+    month = efs.daily(file_system, LOOK_BACK_DAYS, *MOVED) if isinstance(going, Going) and not gone else []
+    metered, permitted, *_ = seen.read(*efs.needs(file_system, HOUR_S, HOURLY_DAYS, METERED, PERMITTED), *month)
+    state = _state(file_system, week, empty, metered, permitted)
     if not state.last_day.present:
         return Unknown("MeteredIOBytes has no data on the last day: whether anyone waits is unknown")
-    gone = week.present[-1] <= empty
     if (gone and any(state.slow[-DAY:])) or state.slow_days >= limits.empty_days:
         return _flag_gone(state, gone=gone)
     if gone:
@@ -150,6 +151,10 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits) -> Ver
 
 def _balance(file_system: EfsFileSystem, seen: Seen, limits: DrainingLimits, full: float) -> Series | Fine | Unknown:
     """Return its credits since the first point, before which it had none or did not exist, or the verdict."""
+    (by_day,) = seen.read(*efs.daily(file_system, HOURLY_DAYS, BALANCE))
+    # All hours of these days are in the window. The first day and today may have points outside.
+    if seen.finished(by_day, seen.now - timedelta(HOURLY_DAYS)).present and min(by_day.present) >= FULL * full:
+        return Fine("it has all its credits")
     (series,) = seen.read(*efs.needs(file_system, HOUR_S, HOURLY_DAYS, BALANCE))
     begins = next((i for i, value in enumerate(series.values) if not isnan(value)), len(series))
     balance = series.since(series.start_s + begins * series.period_s)
@@ -321,12 +326,9 @@ gone = Cases(SHARE, by_hour([12.0] * (15 * DAY), start=0.5), period_s=HOUR_S)
 WORKDAY, WEEKEND, NIGHT = [5.0] * 12 + [1.0] * 12, [0.2] * (2 * DAY), [0.5] * 20 + [8.0] * 3 + [0.5]
 LESS_BACK = [0.2] * DAY + [*(WORKDAY * 5), *WEEKEND] * 2 + WORKDAY
 TEN_DAYS = "ten days old, drained from Monday to Friday, and seen at the end of the weekend"
-WITHIN_A_DAY = [0.5] * (5 * DAY) + [90.0] * 5 + [0.5] * (5 * DAY - 5)
-IMPORT = [0.5] * (12 * DAY) + [90.0] * 5 + [0.5] * (4 * DAY - 5)
-FASTER, NO_LOWER = [3.0] * (13 * DAY) + [6.0] * (2 * DAY), ([0.9] * 20 + [7.0] * 4) * 15
-THREE_HOURS = [0.5] * (15 * DAY - 3) + [95.0] * 3
+FASTER = [3.0] * (13 * DAY) + [6.0] * (2 * DAY)
+FULL_CREDITS = {BALANCE: float(ALL), (BALANCE, DAY_S): float(ALL)}
 EMPTY = {BALANCE: [0.0] * (15 * DAY), METERED: [0.1 * MIB * HOUR_S] * (15 * DAY)}
-HOLES = {BALANCE: [0.9 * ALL] * 160 + [None] * 40 + [0.3 * ALL] * 160}
 
 DETECTOR = Detector(
     title="EFS burst credits that run out",
@@ -343,18 +345,13 @@ DETECTOR = Detector(
         share("less comes back at each weekend than each week takes", Flagged, "If the last week", LESS_BACK, 0.25),
         share("five days old, and draining since it was created", Flagged, "If the last day", [5.0] * (5 * DAY)),
         share(TEN_DAYS, Flagged, "If the last week repeats", [5.0] * DAY + WEEKEND + [6.0] * (5 * DAY) + WEEKEND),
-        share("ten days old, and filled within a day", Unknown, "whether it did the week before", WITHIN_A_DAY),
         share("a batch every night that is earned again by day", Fine, "left at the lowest", NIGHT * 15),
-        share("low, and no lower than a week ago", Fine, "last, if the last week repeats", NO_LOWER, start=0.3),
-        share("an import that is over", Fine, "what drained it is over", IMPORT),
-        share("a job that has drained for three hours", Fine, "left at the lowest", THREE_HOURS),
         case("gone, and nobody asks for more than the baseline", Fine, "needs more than its baseline", metrics=EMPTY),
         share("twenty hours old, and draining", Unknown, "known for 20 hours", [30.0] * 20),
         share("two days old, and half empty", Unknown, "too short a time", [8.0] * 50),
-        case("low, and without points of a week ago", Unknown, "too few points", metrics=HOLES),
         gone("gone, and no metered throughput", Unknown, "whether anyone waits", metrics={METERED: None}),
         case("no data at all", Unknown, "no data in 16 days"),
-        case("all its credits", Fine, "all its credits", metrics={BALANCE: float(ALL)}),
+        case("all its credits", Fine, "all its credits", metrics=FULL_CREDITS),
         case("Elastic, which has no credits", Fine, "its throughput is elastic", throughput_mode="elastic"),
         case("being deleted", Fine, "deleting", state="deleting"),
     ),

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import batched
-from math import ceil, exp, inf, isnan, pi, sin, sqrt
+from math import ceil, exp, inf, isnan, sqrt
 from statistics import fmean, median
 from typing import Final, NamedTuple
 
@@ -143,7 +143,7 @@ def _busy_hours(
     the average, and quarters of an hour have `low` times that. Two hours of them show a run in the present hour.
     """
     days, points, share = limits.window_days, limits.flat_points, limits.flat_percent / 100
-    by_hour, size = seen.read(*efs.needs(fs, HOUR_S, days, WRITES))[0], efs.needs(fs, HOUR_S, days, efs.WRITTEN)
+    (by_hour,) = seen.read(*efs.needs(fs, HOUR_S, days, WRITES))
     if not by_hour.present:
         return Unknown(f"DataWriteIOBytes has no data in {days} days")
     if (most := _most_of_a_run(by_hour.values, limits)) < limits.busy_writes_per_s:
@@ -154,15 +154,14 @@ def _busy_hours(
     if points >= 2 * A_QUARTER - 1 and len(by_hour.present) > 1 and max(by_hour.present) / HOUR_S * peak < least * low:
         few = most * peak < least
         (quarter,) = efs.needs(fs, A_QUARTER * FIVE_MINUTES_S, 2 * HOUR_S / DAY_S if few else days, WRITES)
-        needs = *efs.needs(fs, HOUR_S, days, METADATA_OPERATIONS), quarter, *([] if few else size)
-        metadata, quarters, *_ = seen.read(*needs)
+        metadata, quarters = seen.read(*efs.needs(fs, HOUR_S, days, METADATA_OPERATIONS), quarter)
         pairs = zip(by_hour.values, metadata.values, strict=True)
         more = max(inf if isnan(operations) else operations / HOUR_S for count, operations in pairs if not isnan(count))
         in_quarter = max(quarters.present, default=0) / quarter.period_s / low
         if max(in_quarter, most if few else 0) * peak + more < least:
             return Fine("its operations keep no writer waiting for most of its time")
         seen.read(*last)
-    (written,) = seen.read(*size)
+    (written,) = seen.read(*efs.needs(fs, HOUR_S, days, efs.WRITTEN))
     most_bytes, both = limits.small_write_kib * KIB, zip(by_hour.values, written.values, strict=True)
     small = [count if size <= most_bytes * count else 0.0 for count, size in both]
     small[-1] = inf if small[-1] else 0.0  # the present hour may be like the newest one
@@ -325,8 +324,6 @@ def nightly(*rates: float, rest: float = 2) -> list[float]:
 
 SHARED = Cases(examples.efs(availability_zone=None, stored_bytes={"Standard": 60 * GIB}))
 ALL_DAY = writing([340.0] * 288 * 14)
-UNPERMITTED, EARLIER = ({**ALL_DAY, key: None} for key in ((LEAST_PERMITTED, HOUR_S), (WRITES, FIVE_MINUTES_S)))
-LOST = [None if i % 288 in {40, 41} else 340.0 * FIVE_MINUTES_S for i in range(4032)]
 
 
 def case(title: str, expect: type[Verdict], says: str, rates: Sequence[float], **more: float) -> Case:
@@ -334,13 +331,9 @@ def case(title: str, expect: type[Verdict], says: str, rates: Sequence[float], *
     return SHARED(title, expect, says, metrics=writing(rates, **more))
 
 
-SWING = [340 * (1 + 0.3 * sin(2 * pi * i / 288)) for i in range(288 * 14)]
 BY_DAY = [20 + 180 * exp(-(((i % 288) / 12 - 10) ** 2) / 18) for i in range(288 * 14)]
 AT_NOON = ([20.0] * 60 + [20 + 15.0 * n for n in range(12)] + [200.0] * 72 + [20.0] * 144) * 14
-BY_CHANCE = nightly(*[340] * 6, *[120, 380, 90, 400] * 6)
-AN_HOUR_FASTER = ([340.0] * 132 + [600.0] * 12 + [340.0] * 144) * 14
 SIXTY, TWO_HOURS = nightly(*[60] * 24), nightly(*[340] * 24)
-SLOW, DOUBLED = nightly(57, 170, 283, *[340] * 24, 600, 600), nightly(*[300] * 12, *[700] * 12)
 NIGHTLY = "two hours of 8 KiB writes every night, one after the other"
 
 DETECTOR = Detector(
@@ -353,14 +346,8 @@ DETECTOR = Detector(
         case(NIGHTLY, Flagged, "340 writes a second of 8 KiB for up to 2 h in a row", TWO_HOURS),
         SHARED("on One Zone", Flagged, metrics=writing(nightly(*[580] * 24)), availability_zone="ap-northeast-1a"),
         SHARED("all day and all night", Flagged, "all the time", metrics=ALL_DAY),
-        SHARED("all the time, but for two points a day", Flagged, metrics={**ALL_DAY, (WRITES, FIVE_MINUTES_S): LOST}),
         case("a job on top of sixty writes a second", Flagged, "for up to 2 h in a row", nightly(*[340] * 24, rest=60)),
-        case("a job that takes a quarter of an hour to begin, and is faster for ten minutes", Flagged, "", SLOW),
-        case("a job whose rate varies, and is the same for half an hour by chance", Fine, NO_RUN, BY_CHANCE),
-        case("a job that goes faster in its second hour", Fine, NO_RUN, DOUBLED),
         case("a job of 25 minutes", Fine, NO_RUN, nightly(*[340] * 5)),
-        case("a rate that swings by day", Fine, NO_RUN, SWING),
-        case("the same all day, and faster for an hour", Fine, NO_RUN, AN_HOUR_FASTER),
         case("many clients, whose day rises and falls", Fine, NO_RUN, BY_DAY),
         case("many clients, who come within an hour and wait until noon", Fine, NO_RUN, AT_NOON),
         case("60 writes a second: nobody waits for most of the time", Fine, "keep no writer waiting", SIXTY),
@@ -369,11 +356,14 @@ DETECTOR = Detector(
         case("hardly written", Fine, NO_RUN, nightly(*[10] * 24)),
         case("readers use all that is permitted", Fine, "may have been the limit", TWO_HOURS, metered_mib_s=60),
         case("out of burst credits", Fine, "may have been the limit", TWO_HOURS, permitted_mib_s=3),
-        case("near the limit on operations", Fine, "operations may have been", TWO_HOURS, io=90),
         case("many parallel writers already", Fine, "parallel writers already", nightly(*[6_400] * 24), kib=2),
-        SHARED("no PermittedThroughput", Unknown, "PermittedThroughput", metrics=UNPERMITTED),
+        SHARED(
+            "no PermittedThroughput",
+            Unknown,
+            "PermittedThroughput",
+            metrics={**ALL_DAY, (LEAST_PERMITTED, HOUR_S): None},
+        ),
         SHARED("no metrics", Unknown, "no data in 14 days"),
-        SHARED("last written before the window", Unknown, "no data", metrics=EARLIER),
         SHARED("a replica", Fine, "replication", is_replica=True),
         SHARED("being deleted", Fine, "deleting", state="deleting"),
     ),
