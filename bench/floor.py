@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from floor_questions import DAY, GIB, QUESTIONS, SEVEN, Asked, Question, Truth, Windows, points
+from floor_questions import DAY, QUESTIONS, SEVEN, Asked, Question, Truth, Windows, points
 
 from slackwater_simulator import hard_fleet, mixed_fleet
 from slackwater_simulator.resources import Fleet
@@ -28,10 +28,6 @@ PAGES = {
     "cloudtrail": 50,
     "metrics": 500,
 }
-LIFECYCLE_GIB = 100
-"""GiB in EFS Standard from which a file system's lifecycle policies are needed."""
-
-
 WITH_VOLUMES = ("OPENZFS", "ONTAP")
 """FSx file systems that have volumes."""
 
@@ -46,7 +42,7 @@ class Catalogue:
 
 
 ALL = Catalogue(QUESTIONS, Windows())
-_UNREAD = ("efs:lifecycles", "efs:mount-targets", "cloudwatch:in", "cloudwatch:out", "cloudwatch:disks")
+_UNREAD = ("efs:mount-targets", "cloudwatch:in", "cloudwatch:out", "cloudwatch:disks")
 OF_SEVEN = Catalogue(SEVEN, Windows(ebs_days=14, files_days=14), _UNREAD)
 
 
@@ -61,6 +57,7 @@ def floor(fleet: Fleet, catalogue: Catalogue = ALL) -> dict[str, int]:
             calls[name] += count
     for name in catalogue.without:
         del calls[name]
+    calls["efs:lifecycles"] = len(asked.lifecycles)
     calls["metrics"] = asked.calls()
     return dict(calls)
 
@@ -109,9 +106,8 @@ def inventory(fleet: Fleet, region: str) -> Iterator[tuple[str, int, int]]:
 
 
 def one_by_one(fleet: Fleet, region: str) -> Iterator[tuple[str, int]]:
-    """Yield what EFS returns only for one file system at a time: name, and number of file systems."""
+    """Yield what EFS must return for one file system at a time: name, and number of file systems."""
     systems = [e for e in fleet.efs if e.region == region]
-    yield "efs:lifecycles", sum(e.standard_bytes >= LIFECYCLE_GIB * GIB for e in systems)
     yield "efs:mount-targets", sum(e.one_zone is None and len(e.mount_targets) == 1 for e in systems)
 
 

@@ -32,9 +32,13 @@ type Resource = Volume | Instance | ElasticFileSystem | FsxFileSystem | FsxVolum
 
 @dataclass
 class Asked:
-    """How many days back each statistic of a resource's metric is requested, by resource, statistic and period."""
+    """How many days back each statistic of a resource's metric is requested, by resource, statistic and period.
+
+    `lifecycles` are the ids of EFS file systems of which the lifecycle is requested.
+    """
 
     days: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    lifecycles: set[str] = field(default_factory=set)
 
     def add(self, resource: Resource, period_s: int, days: int, *names: str) -> None:
         """Add metrics of a resource. A name is a metric and its statistic, separated by a space."""
@@ -493,20 +497,30 @@ def efs_idle(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def efs_cold_data(truth: Truth, region: str, asked: Asked) -> None:
-    """Request daily reads if much data is in Standard without a lifecycle policy; writes and more if reads are few."""
+    """Request daily reads if much data is in Standard, writes if reads are few, and the lifecycle if writes are, too.
+
+    If nobody read it, request the lifecycle first. If no lifecycle policy moves its files, request the other metrics.
+    """
     for system in _here(truth.fleet.efs, region):
         replica = system.replica or any(system.id == r.destination_id for r in truth.fleet.replications)
-        if replica or system.lifecycle or system.standard_bytes < 100 * GIB or truth.days_old(system.created) < 30:
+        if replica or system.standard_bytes < 100 * GIB or truth.days_old(system.created) < 30:
             continue
+        warm = system.standard_bytes * 3 / 4
         asked.add(system, DAY, truth.files_days, "DataReadIOBytes Sum")
         read = truth.values(system, "DataReadIOBytes Sum", DAY, truth.files_days)
-        if read.sum() > system.standard_bytes / 2:
+        if read.sum() > warm:
             continue
+        if not read.any():
+            asked.lifecycles.add(system.id)
+            if system.lifecycle:
+                continue
         asked.add(
             system, DAY, truth.files_days, "DataWriteIOBytes Sum", *([] if len(read) else ["StorageBytes Average"])
         )
-        touched = read.sum() + truth.total(system, "DataWriteIOBytes Sum", DAY, truth.files_days)
-        if system.mode == "bursting" and touched <= system.standard_bytes * 3 / 4:
+        if read.sum() + truth.total(system, "DataWriteIOBytes Sum", DAY, truth.files_days) > warm:
+            continue
+        asked.lifecycles.add(system.id)
+        if system.mode == "bursting" and not system.lifecycle:
             asked.add(system, FIVE if system.standard_bytes > TIB else DAY, truth.files_days, "MeteredIOBytes Sum")
 
 

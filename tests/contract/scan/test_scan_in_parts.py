@@ -9,12 +9,13 @@ import pytest
 
 from slackwater.app.audit.scan import Audit
 from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.parallel import AT_ONCE
 from slackwater.aws.client.session import AwsSession, Endpoint
 from slackwater.aws.inventory.inventory import AwsInventory
-from slackwater.aws.inventory.snapshot import SCHEMA, SnapshotError, open_snapshot
+from slackwater.aws.inventory.snapshot import SCHEMA, SnapshotError
 from slackwater.engine.registry import registry
 from slackwater.model.policy import Policy
-from slackwater.model.resources import AttachmentEvent, EfsLifecycle, EfsMountTarget, Instance, Target, Volume
+from slackwater.model.resources import AttachmentEvent, EfsMountTarget, Instance, Target, Volume
 from slackwater.views.scan.document import ScanDocument
 from slackwater.views.scan.merge import merged
 from slackwater.views.scan.to_json import document
@@ -22,6 +23,9 @@ from slackwater.wiring.scan import audit
 from slackwater_simulator import Fleet, Simulator, demo_fleet, mixed_fleet
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
+
+
+LIFECYCLE = "elasticfilesystem:DescribeLifecycleConfiguration"
 
 
 def auditing(account: Any, part_records: int | None = None) -> Audit:
@@ -75,19 +79,20 @@ def test_in_parts_it_says_what_the_whole_says_and_counts_what_it_asked(account: 
     assert whole["scan"]["usage"]["metrics_requested"] == use_case.meter.metrics_requested()
     assert whole["scan"]["usage"]["api_calls"] == dict(sorted(use_case.meter.api_calls().items()))
     listing = {action for action in whole["scan"]["usage"]["api_calls"] if ":Describe" in action or ":List" in action}
-    for action in listing:  # once, however many chunks there are
+    assert LIFECYCLE in listing
+    for action in listing - {LIFECYCLE}:  # once, however many chunks there are
         assert whole["scan"]["usage"]["api_calls"][action] == account.whole["scan"]["usage"]["api_calls"][action]
 
 
 def test_what_is_judged_while_slow_kinds_are_still_read_is_what_the_whole_says(account: Any) -> None:
     use_case = auditing(account)
     with use_case.snapshot(account.target) as snapshot:
-        assert snapshot.fleet(1).awaited == {AttachmentEvent, EfsLifecycle, EfsMountTarget}
+        assert snapshot.fleet(1).awaited == {AttachmentEvent, EfsMountTarget}
         (scan,) = use_case.parts(account.target, NOW, snapshot)
     seen = document(scan)
 
     assert content(seen) == content(account.whole)
-    assert seen["scan"]["usage"]["metrics_requested"] == account.whole["scan"]["usage"]["metrics_requested"]
+    assert 0 < seen["scan"]["usage"]["api_calls"][LIFECYCLE] < account.whole["scan"]["usage"]["api_calls"][LIFECYCLE]
 
 
 def test_a_cloudtrail_that_cannot_be_read_is_a_gap_of_a_target_that_was_judged_meanwhile(
@@ -102,12 +107,32 @@ def test_a_cloudtrail_that_cannot_be_read_is_a_gap_of_a_target_that_was_judged_m
     assert content(document(scan)) == content(document(auditing(there).run([there.target], NOW)))
 
 
+@pytest.mark.parametrize("part_records", [None, 60])
+def test_after_a_denial_no_other_lifecycle_is_asked_for_and_only_open_questions_are_unknown(
+    simulate: Callable[..., Any], part_records: int | None
+) -> None:
+    there = simulate(mixed_fleet(250))
+    (good,) = auditing(there).parts(there.target, NOW)
+    there.sim.faults.deny(LIFECYCLE)
+    use_case = auditing(there, part_records)
+    scan = merged([document(one) for one in use_case.parts(there.target, NOW)])
+    (whole,) = auditing(there).run([there.target], NOW).targets
+
+    cold = [one for one in scan["unknown"] if one["detector"] == "efs-cold-data" and "AccessDenied" in one["reason"]]
+    assert 0 < len(cold) < sum("AccessDenied" in one.reason for one in whole.unknown)
+    assert {one["resource"]["id"] for one in cold} >= {
+        one.resource.id for one in good.targets[0].findings if one.detector == "efs-cold-data"
+    }
+    assert [gap["optional"] for gap in scan["scan"]["gaps"] if gap["what"] == LIFECYCLE] == [False]
+    assert 0 < use_case.meter.api_calls()[LIFECYCLE] <= min(AT_ONCE, good.usage.api_calls[LIFECYCLE])
+
+
 def test_one_process_lists_and_judges_the_first_chunk_and_another_continues(account: Any) -> None:
     first, second = auditing(account, 60), auditing(account)
     with first.snapshot(account.target) as snapshot:
         one = document(next(first.parts(account.target, NOW, snapshot)))
         assert snapshot.file is not None
-        with open_snapshot(snapshot.file) as same:
+        with second.open_snapshot(account.target, snapshot.file) as same:
             others = [document(scan) for scan in second.parts(account.target, NOW, same, first=2)]
 
     assert content(merged([one, *others])) == content(account.whole)

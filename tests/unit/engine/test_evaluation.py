@@ -18,6 +18,7 @@ from slackwater.model.resources import (
     Attachment,
     AttachmentEvent,
     DiskMetric,
+    EfsFileSystem,
     Instance,
     Record,
     Target,
@@ -180,57 +181,155 @@ HOST = Instance(
 )  # fmt: skip
 
 
+FILES = EfsFileSystem(
+    id="fs-1", arn="", target=TARGET, tags={}, state="available", created_at=CASE_NOW, throughput_mode="elastic",
+    provisioned_mib_s=None, performance_mode="generalPurpose", availability_zone=None, stored_bytes={"Standard": 1},
+    mount_targets=1, is_replica=False,
+)  # fmt: skip
+
+
+def needs_host(*needs: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
+    """Return a judge function that reads these metrics one after another, and then needs an instance."""
+
+    def judge(volume: Volume, seen: Seen, limits: Limits) -> Verdict:
+        reads_all(*needs)(volume, seen, limits)
+        return FLAG if seen.fleet.get(Instance, "i-1") else Unknown("there is no instance")
+
+    return judge
+
+
 @pytest.mark.parametrize("reads_it", ["reads", "reads_if_allowed"])
-def test_detectors_that_read_a_pending_kind_run_last(reads_it: str) -> None:
+def test_a_judgement_that_needs_a_record_that_is_still_being_read_goes_on_at_the_end(reads_it: str) -> None:
     evaluated: list[int] = []
-    seen: list[Instance | None] = []
 
     def wait() -> Late:
         evaluated.append(queue.evaluated)
         return Late([HOST], {}, [])
 
-    def judge(_volume: Volume, at: Seen, _limits: Limits) -> Verdict:
-        seen.append(at.fleet.get(Instance, "i-1"))
-        return FLAG
-
-    awaiting = enabled(judge, "ebs-a", **{reads_it: (Instance,)})
+    awaiting = enabled(needs_host(), "ebs-a", **{reads_it: (Instance,)})
     fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), wait))
     queue = EvaluationQueue(fleet, [awaiting, enabled(asks_for(reads(14)), "ebs-b")], CASE_NOW)
     assert queue.next_call(idle=False) is None  # it does not wait for an answer while more questions may come
     assert (queue.questions, evaluated) == (2, [])
 
     calls = drain(queue)
-    assert ([len(call.queries) for call in calls], evaluated, seen) == ([1], [1], [HOST])
+    assert ([len(call.queries) for call in calls], evaluated, len(queue.flagged)) == ([1], [1], 1)
     assert (queue.evaluated, queue.fleet.awaited) == (2, frozenset())
 
 
-def test_detectors_that_run_last_get_the_daily_series_that_were_read_before() -> None:
+def test_it_goes_on_with_all_series_that_were_read_before() -> None:
     fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
     day, hour = reads(14), reads(14, HOUR_S)
-    awaiting = enabled(reads_all(day, hour), "ebs-a", reads=(Instance,))
-    queue = EvaluationQueue(fleet, [awaiting, enabled(reads_all(day, hour), "ebs-b")], CASE_NOW)
+    queue = EvaluationQueue(fleet, [enabled(needs_host(day, hour)), enabled(reads_all(day, hour))], CASE_NOW)
     calls = drain(queue)
 
-    assert [query.period_s for call in calls for query in call.queries] == [DAY_S, HOUR_S, HOUR_S]
+    assert [query.period_s for call in calls for query in call.queries] == [DAY_S, HOUR_S]
+    assert (queue.evaluated, len(queue.flagged)) == (2, 1)
+
+
+def test_a_kind_that_is_listed_is_not_taken_for_empty_before() -> None:
+    fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
+    queue = EvaluationQueue(fleet, [enabled(lambda _v, at, _l: Fine(f"{len(at.fleet.all(Instance))}"))], CASE_NOW)
+
+    assert (drain(queue), queue.evaluated, queue.fleet.all(Instance)) == ([], 1, [HOST])
+
+
+class Demand:
+    """Reads instances on demand, and records in which order it is asked and awaited."""
+
+    def __init__(self, late: Late) -> None:
+        self.order: list[str] = []
+        self.late = late
+
+    def fleet(self, *records: Record) -> Fleet:
+        return Fleet(records, rest=Rest(frozenset(), self.wait, frozenset({Instance}), self.begin))
+
+    def begin(self, kind: type[Record], fleet: Fleet) -> None:
+        assert kind is Instance
+        self.order += [f"begin {one.id}" for one in fleet.all(Volume)]
+
+    def wait(self) -> Late:
+        self.order.append("wait")
+        return self.late
+
+
+def test_a_record_on_demand_is_requested_once_metrics_leave_the_question_open() -> None:
+    busy, open_ = replace(VOLUME, id="vol-2"), replace(VOLUME, id="vol-1")
+    other = replace(VOLUME, id="vol-3")
+
+    def judge(volume: Volume, seen: Seen, limits: Limits) -> Verdict:
+        if volume.id == other.id:
+            return reads_all(nth(1), nth(2))(volume, seen, limits)
+        need = READ.need(("VolumeId", volume.id), period_s=DAY_S, days=14)
+        if sum(seen.read(need)[0].present):
+            return Fine("busy")
+        return FLAG if seen.fleet.get(Instance, "i-1") else Unknown("there is no instance")
+
+    demand = Demand(Late([HOST], {}, []))
+    both = [enabled(judge, "ebs-a", reads=(Instance,)), enabled(judge, "ebs-b", reads=(Instance,))]
+    queue = EvaluationQueue(demand.fleet(busy, open_, other), both, CASE_NOW)
+    answered: list[MetricQuery] = []
+
+    def answer(query: MetricQuery) -> Series:
+        demand.order.append(query.metric.name if query.metric.name != READ.name else "reads")
+        answered.append(query)
+        return Series.of(
+            query.window.start_s, query.period_s, [float(("VolumeId", "vol-2") in query.dimensions)] * query.points
+        )
+
+    drain(queue, answer)
+    assert demand.order[-1] == "wait"
+    assert [one for one in demand.order if one.startswith("begin")] == ["begin vol-1"]  # once, for both detectors
+    assert demand.order.index("begin vol-1") < len(demand.order) - 2  # other metrics are read meanwhile
+    assert len(answered) == len(set(answered))
+    assert ([one.resource.id for one in queue.flagged], queue.unknown) == (["vol-1", "vol-1"], [])
+
+
+@pytest.mark.parametrize(
+    ("late", "reason"),
+    [
+        (Late([], {Instance: "AccessDenied"}, []), "ec2-instance records could not be read: AccessDenied"),
+        (Late([], {}, [], [UnreadableRecord(Instance, "i-1", "odd")]), "ec2-instance i-1 could not be read: odd"),
+        (Late([], {}, []), "there is no instance"),
+    ],
+)
+def test_only_questions_that_needed_a_record_are_unknown_if_it_cannot_be_read(late: Late, reason: str) -> None:
+    def decided(_volume: Volume, _seen: Seen, _limits: Limits) -> Verdict:
+        return Fine("its metrics decide")
+
+    both = [enabled(needs_host(reads(14)), "ebs-a", reads=(Instance,)), enabled(decided, "ebs-b", reads=(Instance,))]
+    queue = EvaluationQueue(Demand(late).fleet(VOLUME), both, CASE_NOW)
+    drain(queue)
+
+    assert [(one.detector, one.reason) for one in queue.unknown] == [("ebs-a", reason)]
     assert queue.evaluated == 2
 
 
-def test_the_series_of_attached_volumes_are_not_kept_for_detectors_that_run_last() -> None:
-    attached = replace(VOLUME, attachments=(Attachment(instance_id="i-1", device="/dev/sdf", attached_at=CASE_NOW),))
-    fleet = Fleet([attached], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
-    awaiting = enabled(reads_all(reads(14)), "ebs-a", reads=(Instance,))
-    calls = drain(EvaluationQueue(fleet, [awaiting, enabled(reads_all(reads(14)), "ebs-b")], CASE_NOW))
+def test_groups_that_may_need_a_record_on_demand_are_opened_first() -> None:
+    opened: list[str] = []
 
-    assert sum(len(call.queries) for call in calls) == 2
+    def noting(name: str) -> Callable[[Instance | Volume, Seen, Limits], Verdict]:
+        return lambda _one, _seen, _limits: opened.append(name) or Fine("")  # type: ignore[func-returns-value]
+
+    first = replace(enabled(noting("b"), "ebs-b", reads=(Instance,)).detector, resource=Volume)
+    host = replace(enabled(noting("a")).detector, resource=EfsFileSystem)
+    on = [Enabled("a", host, Limits()), Enabled("b", first, Limits())]
+    drain(EvaluationQueue(Demand(Late([], {}, [])).fleet(FILES, VOLUME), on, CASE_NOW))
+
+    assert opened == ["b", "a"]
 
 
-def test_a_detector_that_runs_last_sees_that_an_optional_metric_failed_before() -> None:
+def test_a_judgement_after_the_record_sees_that_an_optional_metric_failed_before() -> None:
     optional = replace(READ, optional=True).need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
     failed: list[bool] = []
-    judge = notes_failures(optional, failed)
+    notes = notes_failures(optional, failed)
+
+    def judge(volume: Volume, seen: Seen, limits: Limits) -> Verdict:
+        notes(volume, seen, limits)
+        return needs_host()(volume, seen, limits)
+
     fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
-    both = [enabled(judge, "ebs-a", reads=(Instance,)), enabled(judge, "ebs-b")]
-    drain(EvaluationQueue(fleet, both, CASE_NOW), lambda _query: "InternalError")
+    drain(EvaluationQueue(fleet, [enabled(judge, reads=(Instance,))], CASE_NOW), lambda _query: "InternalError")
 
     assert failed == [True, True]
 
@@ -245,7 +344,7 @@ def test_in_the_end_the_fleet_is_whole_though_no_question_looks_at_what_came_lat
 
 def test_a_kind_that_was_awaited_in_vain_makes_its_dependants_unknown() -> None:
     fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([], {Instance: "AccessDenied"}, [])))
-    queue = EvaluationQueue(fleet, [enabled(asks_for(reads(14)), reads=(Instance,))], CASE_NOW)
+    queue = EvaluationQueue(fleet, [enabled(needs_host(), reads=(Instance,))], CASE_NOW)
 
     assert drain(queue) == []
     assert queue.unknown[0].reason == "ec2-instance records could not be read: AccessDenied"

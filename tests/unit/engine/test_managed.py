@@ -39,12 +39,13 @@ def test_without_such_tags_the_fleet_is_the_same() -> None:
     assert with_managers(fleet, []) is fleet
 
 
-def test_pending_kinds_are_reported_as_well() -> None:
-    rest = Rest(frozenset({Volume}), lambda: Late([TAGGED], {AttachmentEvent: "slow"}, ()))
-    fleet = with_managers(Fleet([EVENT], rest=rest), ["terraform"])
+def test_kinds_that_are_still_being_read_stay_so() -> None:
+    rest = Rest(frozenset({AttachmentEvent}), lambda: Late([EVENT], {AttachmentEvent: "slow"}, ()))
+    fleet = with_managers(Fleet([TAGGED], rest=rest), ["terraform"])
 
-    assert fleet.awaited == {Volume}
+    assert fleet.awaited == {AttachmentEvent}
     assert fleet.whole().all(Volume) == [replace(TAGGED, manager=TERRAFORM)]
+    assert fleet.whole().all(AttachmentEvent) == [EVENT]
     assert fleet.whole().unreadable == {AttachmentEvent: "slow"}
 
 

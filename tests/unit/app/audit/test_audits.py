@@ -207,6 +207,10 @@ class Seen:
 
     scan: Callable[[], Scan]
     count: int
+    opened: Callable[[Path], KeptFile]
+
+    def open_snapshot(self, target: Target, file: Path) -> KeptFile:
+        return self.opened(file)
 
     def snapshot(self, target: Target) -> KeptFile:
         file = Path(tempfile.mkdtemp()) / "stock.sqlite"
@@ -311,11 +315,10 @@ class Service:
     @property
     def scanner(self) -> Scanner:
         def of_policy(policy, plan, target):
-            return nullcontext(Seen(lambda: self.seen(target, policy, plan.now), self.parts))
+            return nullcontext(Seen(lambda: self.seen(target, policy, plan.now), self.parts, self.open_snapshot))
 
         return Scanner(
-            documents=self.bucket, policies=self.policies, audit=of_policy, open_snapshot=self.open_snapshot,
-            clock=self.clock,
+            documents=self.bucket, policies=self.policies, audit=of_policy, clock=self.clock,
         )  # fmt: skip
 
     def scan(self, audit_id: str, target: Target, part: int = 1) -> None:

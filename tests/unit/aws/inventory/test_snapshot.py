@@ -4,12 +4,13 @@ import pickle
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -17,9 +18,16 @@ from hypothesis import strategies as st
 
 from slackwater.aws.inventory import snapshot as snapshot_module
 from slackwater.aws.inventory.inventory import READERS, AwsInventory, Reader
-from slackwater.aws.inventory.snapshot import KINDS, SnapshotError, SnapshotWriter, open_snapshot
+from slackwater.aws.inventory.snapshot import KINDS, Earlier, SnapshotError, SnapshotWriter, open_snapshot
 from slackwater.model.findings import Gap
-from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord
+from slackwater.model.fleet import (
+    Fleet,
+    Late,
+    RecordNeededError,
+    Rest,
+    UnreadableRecord,
+    UnreadableRecordError,
+)
 from slackwater.model.resources import (
     AgentMetric,
     Attachment,
@@ -267,7 +275,7 @@ def test_an_unreadable_record_is_reported_in_every_chunk(most: int) -> None:
     ]
     late = UnreadableRecord(AttachmentEvent, "vol-1", "it lacks 'EventTime'")
     rest = Rest(frozenset({AttachmentEvent}), lambda: Late([], {}, [], [late]))
-    with writer.snapshot({}, [], rest, broken) as snapshot:
+    with writer.snapshot({}, [], rest, broken=broken) as snapshot:
         for part in range(1, snapshot.parts + 1):
             assert [*snapshot.fleet(part).whole().broken] == [*broken, late]
 
@@ -397,7 +405,7 @@ def test_only_chunks_that_need_slow_records_wait_for_them(part_records: int) -> 
     session: Any = None
     with AwsInventory(session, readers, part_records).snapshot(HERE, {Volume}, {AttachmentEvent}) as snapshot:
         fleets = [snapshot.fleet(part) for part in range(1, snapshot.parts + 1)]
-        known = sum(len(fleet.all(AttachmentEvent)) for fleet in fleets)
+        known = sum(isinstance(one, AttachmentEvent) for fleet in fleets for one in fleet.records())
         awaited = frozenset[type[Record]]().union(*(fleet.awaited for fleet in fleets))
         assert (len(fleets), known, awaited) == ((2, 1, set()) if part_records == 1 else (1, 0, {AttachmentEvent}))
         go_on.set()
@@ -405,3 +413,77 @@ def test_only_chunks_that_need_slow_records_wait_for_them(part_records: int) -> 
         assert [one for whole in wholes for one in whole.all(AttachmentEvent)] == [left]
         assert all("denied half-way" in whole.unreadable[AttachmentEvent] and not whole.awaited for whole in wholes)
         assert [(gap.what, gap.optional) for gap in snapshot.gaps] == [("cloudtrail:LookupEvents", True)]
+
+
+@pytest.mark.parametrize("part_records", [100, 1])
+@pytest.mark.parametrize("reopened", [False, True])
+def test_a_kind_on_demand_is_read_only_for_what_is_requested_in_each_chunk(part_records: int, reopened: bool) -> None:
+    asked, ids = list[str](), ("fs-1", "fs-2", "fs-odd", "fs-3")
+
+    def lifecycles(_session: object, _target: object, before: Earlier) -> Iterator[EfsLifecycle | UnreadableRecord]:
+        for one in before.all(EfsFileSystem):
+            asked.append(one.id)
+            odd = UnreadableRecord(EfsLifecycle, one.id, "odd")
+            yield odd if one.id == "fs-odd" else replace(LIFECYCLE, id=one.id)
+
+    inventory = AwsInventory(cast("Any", None), on_demand(lifecycles, *ids), part_records)
+    with inventory.snapshot(HERE, {EfsLifecycle}, set()) as listed, ExitStack() as stack:
+        snapshot = listed
+        if reopened and listed.file:
+            snapshot = stack.enter_context(inventory.open(HERE, {EfsLifecycle}, set(), listed.file))
+        for part in range(1, snapshot.parts + 1):
+            fleet = snapshot.fleet(part)
+            for id_ in {one.id for one in fleet.all(EfsFileSystem)} - {"fs-3"}:
+                request(fleet, id_)
+                request(fleet, id_)
+            after = fleet.caught_up()
+            for one in after.all(EfsFileSystem):
+                if one.id == "fs-odd":
+                    with pytest.raises(UnreadableRecordError, match="fs-odd could not be read: odd"):
+                        after.get(EfsLifecycle, one.id)
+                elif one.id == "fs-3":
+                    with pytest.raises(RecordNeededError):
+                        after.get(EfsLifecycle, one.id)
+                else:
+                    assert after.get(EfsLifecycle, one.id) == replace(LIFECYCLE, id=one.id)
+        assert (snapshot.parts, sorted(asked)) == (4 if part_records == 1 else 1, ["fs-1", "fs-2", "fs-odd"])
+        assert [gap.reason for gap in snapshot.gaps] == ["fs-odd: odd"]
+        whole = [one for part in range(1, snapshot.parts + 1) for one in snapshot.fleet(part).whole().records()]
+        assert {one.id for one in whole if isinstance(one, EfsLifecycle)} == {"fs-1", "fs-2", "fs-3"}
+
+
+def test_after_a_failed_call_a_kind_on_demand_is_not_read_any_more() -> None:
+    asked = list[str]()
+
+    def lifecycles(_session: object, _target: object, before: Earlier) -> Iterator[EfsLifecycle]:
+        asked.extend(one.id for one in before.all(EfsFileSystem))
+        raise PermissionError("denied")
+
+    inventory = AwsInventory(cast("Any", None), on_demand(lifecycles, "fs-1", "fs-2"))
+    with inventory.snapshot(HERE, {EfsFileSystem}, {EfsLifecycle}) as snapshot:
+        fleet = snapshot.fleet(1)
+        for id_ in ("fs-1", "fs-2"):
+            request(fleet, id_)
+            assert "denied" in fleet.caught_up().unreadable[EfsLifecycle]
+        assert fleet.whole().unreadable == fleet.caught_up().unreadable
+        assert [(gap.what, gap.optional) for gap in snapshot.gaps] == [("efs:Lifecycle", True)]
+    assert asked == ["fs-1"]
+
+
+LIFECYCLE = next(one for one in EACH[3] if isinstance(one, EfsLifecycle))
+
+
+def on_demand(lifecycles: Any, *ids: str) -> dict[type[Record], Reader]:
+    return {
+        EfsFileSystem: Reader("efs:List", lambda *_: map(efs, ids)),
+        EfsLifecycle: Reader("efs:Lifecycle", lifecycles, after=(EfsFileSystem,), on_demand=True),
+    }
+
+
+def request(fleet: Fleet, id_: str) -> None:
+    """Request a lifecycle, as the evaluation does."""
+    resource = fleet.get(EfsFileSystem, id_)
+    assert resource is not None
+    with pytest.raises(RecordNeededError) as needed:
+        fleet.get(EfsLifecycle, id_)
+    fleet.request(needed.value, resource)

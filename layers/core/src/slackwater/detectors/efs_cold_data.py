@@ -54,7 +54,6 @@ LEFT_BYTES: Final = formulas.LEAST_BYTES_PER_S / formulas.EARNED_BYTES_PER_S_PER
 class ColdDataLimits(Limits):
     """How much must be untouched, and for how long."""
 
-    # Policies are read only above this size, because each call returns one file system's.
     standard_gib: int = limit(100, unit="GiB", ge=EfsLifecycle.LEAST_STANDARD_GIB, why="below, policies are not read")
     window_days: int = limit(36, unit="days", ge=31, le=60, why="covers a job on the first Monday of every month")
     quiet_days: int = limit(30, unit="days", ge=30, le=60, why="without a missing day: the 30 days of the policy")
@@ -74,7 +73,9 @@ class Touched(NamedTuple):
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Verdict:
     """Flag a file system without a lifecycle policy that stores far more than it reads and writes in a month."""
-    lifecycle = unless_decided(_lifecycle(file_system, seen, limits))
+    unless_decided(efs.exempt(file_system, seen, limits.quiet_days, sources=False))
+    if file_system.standard_bytes < limits.standard_gib * GIB:
+        return Fine(f"it has less than {limits.standard_gib} GiB in Standard")
     # Read the cheapest metrics first, and StorageBytes only if nothing moved: it shows that CloudWatch was recording.
     warm_bytes = file_system.standard_bytes * (1 - limits.cold_percent / 100)
     (read,) = seen.read(*efs.daily(file_system, limits.window_days, READ))
@@ -82,11 +83,15 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
         return Fine("it reads so much that most of it may be in use")
     watch, needs = efs.daily(file_system, limits.window_days, STORED, SAMPLES), _metered_needs(file_system, limits)
     at_once = watch if _silent(file_system, seen, read) else []
+    if at_once:  # nobody read it, so writes will hardly decide
+        unless_decided(_lifecycle(file_system, seen))
     written, *_ = seen.read(*efs.daily(file_system, limits.window_days, WRITTEN), *at_once)
     silent = seen.read(*watch, *needs)[:2] if at_once or _silent(file_system, seen, written) else ()  # one round
-    touched = unless_decided(_touched(file_system, seen, limits, (read, written), *silent))
-    if touched.total_bytes > warm_bytes:
+    touched = _touched(file_system, seen, limits, (read, written), *silent)
+    if isinstance(touched, Touched) and touched.total_bytes > warm_bytes:
         return Fine("it reads and writes so much that most of it may be in use")
+    lifecycle = unless_decided(_lifecycle(file_system, seen))  # one call for each file system, so ask it late
+    touched = unless_decided(touched)
     metered, holes = seen.read(*needs), list[str]()
     for series in metered:
         holes += unless_decided(_needs_its_throughput(file_system, seen, series, limits, touched))
@@ -97,17 +102,8 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
     return _flag(file_system, lifecycle, touched, slower, holes)
 
 
-def _lifecycle(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> EfsLifecycle | Fine | Unknown:
-    """Return its lifecycle, which moves no cold files, or the verdict if the configuration decides."""
-    replication = seen.fleet.get(EfsReplication, file_system.id)
-    if file_system.state != "available":
-        return Fine(f"it is {file_system.state}")
-    if file_system.standard_bytes < limits.standard_gib * GIB:
-        return Fine(f"it has less than {limits.standard_gib} GiB in Standard")
-    if file_system.is_replica or (replication and replication.role == "destination"):
-        return Fine("it is the destination of a replication")
-    if seen.is_younger(file_system.created_at, days=limits.quiet_days):
-        return Fine(f"it is younger than {limits.quiet_days} days")
+def _lifecycle(file_system: EfsFileSystem, seen: Seen) -> EfsLifecycle | Fine | Unknown:
+    """Return its lifecycle, which moves no cold files; otherwise the verdict."""
     lifecycle = seen.fleet.get(EfsLifecycle, file_system.id)
     if lifecycle and (lifecycle.transition_to_ia or lifecycle.transition_to_archive):
         return Fine("its lifecycle policy moves cold files")

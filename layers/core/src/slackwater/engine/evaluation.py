@@ -2,8 +2,8 @@
 
 The queue opens one resource group (resources that share metrics) after the other. So its size depends on how many
 groups wait for metrics, not on the size of the fleet. It never calls AWS: it returns calls and receives their results.
-Detectors that read kinds of record that are still being listed run last. Until then, the queue keeps the daily series
-of each resource that they evaluate, but not those of attached volumes, which belong to their instance's group.
+A judgement that needs a record that was not read yet stops, too. The queue requests the record, goes on with other
+groups, and judges again at the end, with the metrics that it has collected.
 """
 
 from collections import Counter, defaultdict, deque
@@ -17,10 +17,9 @@ from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError
 from slackwater.engine.remedies import resolved
 from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, MetricsNeededError, Seen
 from slackwater.model.findings import HELD_BACK, UnknownVerdict
-from slackwater.model.fleet import Fleet, UnreadableRecordError
+from slackwater.model.fleet import Fleet, RecordNeededError, UnreadableRecordError
 from slackwater.model.metrics import Need, Series
 from slackwater.model.resources import AgentMetric, InstanceType, Record, Resource
-from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import FindingKind, Flagged, Unknown, Verdict
 from slackwater.performance import UnpublishedError
 
@@ -62,15 +61,14 @@ class _Question:
 
 @dataclass(slots=True, eq=False)
 class _ResourceGroup:
-    """The open questions about resources that share metrics, by the name of the group.
+    """The open questions about resources that share metrics.
 
     `waiting` counts the queries without a result yet. `unread` are optional metrics that failed; detectors see them as
     metrics without points.
     """
 
-    name: str
     open: list[_Question]
-    answered: dict[Need, Series]
+    answered: dict[Need, Series] = field(default_factory=dict)
     failed: dict[Need, str] = field(default_factory=dict)
     unread: set[Need] = field(default_factory=set)
     waiting: int = 0
@@ -85,7 +83,7 @@ class EvaluationQueue:
         flagged: Flagged resources, in the order of their evaluation.
         unknown: Inconclusive questions, with the reason.
         failures: How often a call or a detector failed, by (what, reason, optional).
-        fleet: The inventory. It has all kinds once every detector that needs no pending kind is evaluated.
+        fleet: The inventory. At the end, it has all records that were listed or requested.
         questions: How many there are: one for each enabled detector and each of its resources.
         evaluated: How many questions have their final verdict.
     """
@@ -106,18 +104,12 @@ class EvaluationQueue:
         self._packer = Packer()
         self._ready: deque[MetricCall] = deque()
         self._pending: dict[MetricQuery, list[tuple[_ResourceGroup, list[Need]]]] = {}
-        at_once = [one for one in enabled if not fleet.awaited & looked_at(one.detector)]
-        self._last = [one for one in enabled if one not in at_once]
-        self._reopened = frozenset(
-            name
-            for name, questions in _by_resource_group(fleet, self._last).items()
-            if all(question.resource.id == name for question in questions)
-        )
-        """Names of the groups of one resource that have a question for a detector that runs last."""
-        self._kept: dict[str, dict[Need, Series]] = {}
+        self._late: defaultdict[_ResourceGroup, list[_Question]] = defaultdict(list)
+        """Questions that need a record that was not read yet."""
         self.questions = sum(len(fleet.all(one.detector.resource)) for one in enabled)
         self.evaluated = 0
-        self._unopened = iter(_by_resource_group(fleet, at_once).items())
+        early = sorted(enabled, key=lambda one: not fleet.on_demand.intersection(one.detector.reads))
+        self._unopened = iter([_ResourceGroup(questions) for questions in _by_resource_group(fleet, early).values()])
 
     def next_call(self, *, idle: bool) -> MetricCall | None:
         """Return the next call to make; None if all others wait for results, or nothing is left.
@@ -125,15 +117,14 @@ class EvaluationQueue:
         Args:
             idle: Whether no call waits for its result. Only then does the queue return a call that is not full.
         """
-        while not self._ready and (opened := next(self._unopened, None)) is not None:
-            name, questions = opened
-            self._advance(_ResourceGroup(name, questions, self._kept.pop(name, {})))
+        while not self._ready and (group := next(self._unopened, None)) is not None:
+            self._advance(group)
         if not self._ready and idle:
             self._ready.extend(self._packer.flush())
-        if not self._ready and idle and self.fleet.awaited:
-            self.fleet = self.fleet.whole()
-            self._unopened, self._last = iter(_by_resource_group(self.fleet, self._last).items()), []
-            self._reopened = frozenset()
+        if not self._ready and idle and (self._late or self.fleet.awaited):
+            self.fleet = self.fleet.caught_up()
+            self._unopened = iter([replace(group, open=questions) for group, questions in self._late.items()])
+            self._late.clear()
             return self.next_call(idle=idle)
         return self._ready.popleft() if self._ready else None
 
@@ -177,15 +168,16 @@ class EvaluationQueue:
                 still_open.append(question)
                 needs.update(needed.needs)
                 continue
+            except RecordNeededError as needed_record:
+                self._late[group].append(question)
+                self.fleet.request(needed_record, question.resource)
+                continue
             self.evaluated += 1
             if isinstance(verdict, Flagged):
                 self.flagged.append(FlaggedResource(question.enabled, question.resource, verdict))
             elif isinstance(verdict, Unknown):
                 self.unknown.append(UnknownVerdict(question.enabled.id, question.resource, verdict.reason))
         group.open = still_open
-        if group.name in self._reopened:  # daily series need little memory, and are not paid for again
-            read = group.answered.keys() - group.unread
-            self._kept[group.name] = {need: group.answered[need] for need in read if need.period_s == DAY_S}
         self._queue(group, needs)
 
     def _judge(self, question: _Question, group: _ResourceGroup) -> Verdict:
@@ -193,6 +185,7 @@ class EvaluationQueue:
 
         Raises:
             MetricsNeededError: The queue has to collect these metrics first.
+            RecordNeededError: The queue has to request this record first.
         """
         if unread := self._unread(question, group):
             return unread
@@ -203,6 +196,8 @@ class EvaluationQueue:
             return self._resolved(question, verdict) if isinstance(verdict, Flagged) else verdict
         except MetricsNeededError as needed:
             return self._ask(question, needed)
+        except RecordNeededError:
+            raise
         except (UnpublishedError, UnreadableRecordError) as error:
             return Unknown(str(error))
         except Exception as error:  # noqa: BLE001 -- a bug in one detector must not lose what the others found
@@ -282,11 +277,6 @@ class EvaluationQueue:
 def silence(query: MetricQuery) -> Series:
     """Return the series of a query for which CloudWatch has no data."""
     return Series.of(query.window.start_s, query.period_s, [None] * query.points)
-
-
-def looked_at(detector: AnyDetector) -> frozenset[type[Record]]:
-    """Return the kinds of record that a detector reads."""
-    return frozenset({detector.resource, *detector.reads, *detector.reads_if_allowed})
 
 
 def _needed_whole(detector: AnyDetector) -> set[type[Record]]:

@@ -1,12 +1,12 @@
 """The inventory of one target, with lookups."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from slackwater.model.findings import Gap
-from slackwater.model.resources import DiskMetric, FsxVolume, Instance, Record, Volume
+from slackwater.model.resources import DiskMetric, FsxVolume, Instance, Record, Resource, Volume
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,17 @@ class UnreadableRecordError(Exception):
     """A judgement needs a record that could not be read."""
 
 
+class RecordNeededError(Exception):
+    """Interrupts a judgement that needs a record of a kind that the fleet's `Rest` still reads."""
+
+    def __init__(self, kind: type[Record], id: str = "") -> None:
+        """Create the error for one record, or for all records of the kind."""
+        super().__init__(kind, id)
+        self.kind, self.id = kind, id
+
+
 class Late(NamedTuple):
-    """The result of the kinds that were still being read: records, unreadable kinds with the reason, failed calls."""
+    """What a `Rest` has read: records, unreadable kinds with the reason, failed calls."""
 
     records: Sequence[Record]
     unreadable: Mapping[type[Record], str]
@@ -50,10 +59,19 @@ class Late(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """The kinds of a fleet that are still being read. `wait` returns their result, and may be called more than once."""
+    """The kinds of record that are read while the fleet is evaluated.
+
+    Attributes:
+        kinds: Those that are being listed. The fleet has none of their records.
+        wait: Waits for all records that are being read, and returns them. May be called more than once.
+        on_demand: Those that are read only for the resources of which a detector needs them.
+        begin: Begins to read one of these for all resources of a fleet. Does not wait.
+    """
 
     kinds: frozenset[type[Record]]
     wait: Callable[[], Late]
+    on_demand: frozenset[type[Record]] = frozenset()
+    begin: Callable[[type[Record], "Fleet"], None] = lambda *_: None
 
 
 class Fleet:
@@ -65,6 +83,7 @@ class Fleet:
         unreadable: Mapping[type[Record], str] | None = None,
         rest: Rest | None = None,
         broken: Iterable[UnreadableRecord] = (),
+        requested: Collection[tuple[type[Record], str]] = (),
     ) -> None:
         """Index `records`.
 
@@ -73,6 +92,7 @@ class Fleet:
             unreadable: Kinds that are missing or partial, with the reason.
             rest: The kinds that are still being read.
             broken: Single records that could not be read. If one of them is not identified, its kind is partial.
+            requested: The records that were read on demand, by kind and id.
         """
         self._by_kind: dict[type[Record], dict[str, Record]] = {}
         for record in records:
@@ -81,9 +101,17 @@ class Fleet:
         partial = {one.kind: str(one) for one in self.broken if not one.identified}
         self.unreadable: Mapping[type[Record], str] = partial | dict(unreadable or {})
         self._rest = rest
+        self._answered = frozenset(requested)
+        self._requested = set(requested)
 
     def all[R: Record](self, kind: type[R]) -> Sequence[R]:
-        """Return all records of a kind, in the order in which they were read."""
+        """Return all records of a kind, in the order in which they were read; of one on demand, those requested.
+
+        Raises:
+            RecordNeededError: The kind is still being listed.
+        """
+        if kind in self.awaited:
+            raise RecordNeededError(kind)
         return list(self._by_kind.get(kind, {}).values())  # type: ignore[arg-type]
 
     def get[R: Record](self, kind: type[R], id: str) -> R | None:
@@ -92,10 +120,13 @@ class Fleet:
         None means that the resource does not exist only if its kind was read completely.
 
         Raises:
+            RecordNeededError: The record was not read yet.
             UnreadableRecordError: AWS returned this record, but it could not be read.
         """
         found = self._by_kind.get(kind, {}).get(id)
-        if found is None and self.broken:
+        if found is None:
+            if kind in self.awaited or (kind in self.on_demand and (kind, id) not in self._answered):
+                raise RecordNeededError(kind, id)
             self._require(one for one in self.broken if one.kind is kind and one.id == id)
         return found  # type: ignore[return-value]
 
@@ -114,19 +145,40 @@ class Fleet:
 
     @property
     def awaited(self) -> frozenset[type[Record]]:
-        """The kinds that are still being read. This fleet has none of their records."""
+        """The kinds that are still being listed. This fleet has none of their records."""
         return self._rest.kinds if self._rest else frozenset()
 
+    @property
+    def on_demand(self) -> frozenset[type[Record]]:
+        """The kinds of which this fleet has only those records that were requested."""
+        return self._rest.on_demand if self._rest else frozenset()
+
+    def request(self, needed: RecordNeededError, resource: Resource) -> None:
+        """Begin to read what the judgement of a resource needs, unless that has begun. Does not wait."""
+        if self._rest and needed.kind in self.on_demand and (needed.kind, needed.id) not in self._requested:
+            self._requested.add((needed.kind, needed.id))
+            self._rest.begin(needed.kind, Fleet([resource]))
+
+    def caught_up(self) -> "Fleet":
+        """Wait for the kinds that are still being listed and for what was requested. Return the fleet with them."""
+        return self._with_late(replace(self._rest, kinds=frozenset()) if self._rest else None)
+
     def whole(self) -> "Fleet":
-        """Wait for the kinds that are still being read, and return the fleet with them."""
+        """Read everything that is still missing, and return the fleet with it."""
+        if self._rest:
+            for kind in self._rest.on_demand:
+                self._rest.begin(kind, self)
+        return self._with_late(None)
+
+    def _with_late(self, rest: Rest | None) -> "Fleet":
         if self._rest is None:
             return self
         late = self._rest.wait()
-        broken = (*self.broken, *late.broken)
-        return Fleet((*self._every(), *late.records), {**self.unreadable, **late.unreadable}, broken=broken)
+        records, broken = (*self._every(), *late.records), dict.fromkeys((*self.broken, *late.broken))
+        return Fleet(records, {**self.unreadable, **late.unreadable}, rest, broken, self._requested)
 
     def late_gaps(self) -> Sequence[Gap]:
-        """Wait for the kinds that are still being read, and return their failed calls."""
+        """Wait for all records that are being read, and return the failed calls."""
         return self._rest.wait().gaps if self._rest else ()
 
     def with_(self, record: Record) -> "Fleet":
@@ -134,17 +186,11 @@ class Fleet:
         return Fleet((*self._every(), record), self.unreadable, self._rest, self.broken)
 
     def mapped(self, change: Callable[[Record], Record]) -> "Fleet":
-        """Return the same fleet with each record changed, including those that are still being read.
+        """Return the same fleet with each record changed, except those that are still to be read.
 
         `change` must not change kinds and ids.
         """
-        rest = self._rest
-        late = (
-            Rest(rest.kinds, lambda: (came := rest.wait())._replace(records=[*map(change, came.records)]))
-            if rest
-            else None
-        )
-        return Fleet(map(change, self._every()), self.unreadable, late, self.broken)
+        return Fleet(map(change, self._every()), self.unreadable, self._rest, self.broken)
 
     def records(self) -> Iterable[Record]:
         """Return every record that was read so far, kind by kind."""

@@ -305,8 +305,8 @@ class FsxVolume(Resource):
 class EfsLifecycle(Record):
     """When an EFS file system moves files between storage classes, in EFS's words (`AFTER_30_DAYS`).
 
-    `id` is the file system's. Each call returns it for only one file system, so Slackwater reads it only if at least
-    `LEAST_STANDARD_GIB` are in Standard.
+    `id` is the file system's. Each call returns it for only one file system, so Slackwater reads it on demand, and only
+    if at least `LEAST_STANDARD_GIB` are in Standard.
     """
 
     KIND: ClassVar[str] = "efs-lifecycle"

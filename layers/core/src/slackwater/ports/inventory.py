@@ -64,7 +64,7 @@ class InventorySnapshot(Protocol):
         ...
 
     def fleet(self, part: int) -> Fleet:
-        """Return the records of a chunk, counted from 1. Some kinds may still be being read."""
+        """Return the records of a chunk, counted from 1. Some kinds are still being read, or are read on demand."""
         ...
 
     def __enter__(self) -> Self:

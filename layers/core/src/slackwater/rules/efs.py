@@ -50,12 +50,12 @@ def recorded(file_system: EfsFileSystem, seen: Seen, stored: Series, samples: Se
     return whole_days(days, counts, slack=1)
 
 
-def exempt(file_system: EfsFileSystem, seen: Seen, minimum_age_days: float = 0) -> Fine | None:
-    """Return the verdict if the state, a replication or the age decides it; None if the file system is judged."""
+def exempt(file_system: EfsFileSystem, seen: Seen, minimum_age_days: float = 0, *, sources: bool = True) -> Fine | None:
+    """Return the verdict if the state, a replication (as a source only with `sources`) or the age decides it."""
     replication = seen.fleet.get(EfsReplication, file_system.id)
     if file_system.state != "available":
         return Fine(f"it is {file_system.state}")
-    if file_system.is_replica or replication:
+    if file_system.is_replica or (replication and (sources or replication.role != "source")):
         return Fine(f"it is the {replication.role if replication else 'destination'} of a replication")
     if seen.is_younger(file_system.created_at, days=minimum_age_days):
         return Fine(f"it is younger than {minimum_age_days:g} days")

@@ -75,7 +75,8 @@ def audit(  # noqa: PLR0913 -- what an audit is composed of
 
     def sources(target: Target) -> Sources:
         metrics = CloudWatchMetrics(session, target, meter, rate_limit=rate_limit, spending=spending)
-        return Sources(inventory or AwsInventory(session), metrics)
+        whole = AwsInventory(session)
+        return Sources(inventory or whole, metrics, whole.open)
 
     return Audit(
         registry=registry,

@@ -131,7 +131,6 @@ def planning(deployed: DeploymentSettings) -> Planner:
 def scanning(deployed: DeploymentSettings) -> Scanner:
     """Compose ScanFunction."""
     from slackwater.app.audit.scan_target import Scanner
-    from slackwater.aws.inventory.snapshot import open_snapshot
 
     of_bucket, others = policies(deployed, AwsSession(meter=CallMeter())), among_others(deployed)
 
@@ -152,9 +151,7 @@ def scanning(deployed: DeploymentSettings) -> Scanner:
                 spending=spending,
             )
 
-    return Scanner(
-        documents=of_bucket.documents, policies=of_bucket, audit=of_policy, open_snapshot=open_snapshot, clock=clock
-    )
+    return Scanner(documents=of_bucket.documents, policies=of_bucket, audit=of_policy, clock=clock)
 
 
 def publishing(deployed: DeploymentSettings) -> Publisher:

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 from threading import Lock
 from typing import Final, Protocol
 
@@ -69,12 +70,17 @@ class Progress(Protocol):
         ...
 
 
+def _not_stored(*_: object) -> InventorySnapshot:
+    raise NotImplementedError("this inventory stores no snapshots")
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The adapters of one target."""
+    """The adapters of one target. `open_snapshot` opens one of the inventory's snapshots that is stored in a file."""
 
     inventory: Inventory
     metrics: Metrics
+    open_snapshot: Callable[..., InventorySnapshot] = _not_stored
 
 
 class _Taken:
@@ -171,6 +177,10 @@ class Audit:
         """List the resources that the enabled detectors need. Pass the result to `parts`, and close it."""
         self.progress(target, "inventory", 0, 0)
         return self.sources(target).inventory.snapshot(target, *kinds_read(self._enabled()))
+
+    def open_snapshot(self, target: Target, file: Path) -> InventorySnapshot:
+        """Open the snapshot that another process stored in a file. Closing it does not delete the file."""
+        return self.sources(target).open_snapshot(target, *kinds_read(self._enabled()), file)
 
     def parts(
         self, target: Target, now: datetime, snapshot: InventorySnapshot | None = None, first: int = 1

@@ -57,7 +57,6 @@ class Scanner:
     documents: Documents
     policies: Policies
     audit: Callable[[Policy, AuditPlan, Target], AbstractContextManager[Audit]]
-    open_snapshot: Callable[[Path], InventorySnapshot]
     clock: Clock
 
     def scan(self, audit_id: str, target: Target, part: int, left_s: Callable[[], float]) -> Scanned:
@@ -143,7 +142,7 @@ class Scanner:
         with ExitStack() as stack:
             audit = stack.enter_context(self.audit(policy, plan, target))
             snapshot = stack.enter_context(
-                audit.snapshot(target) if part == 1 else self._stored_snapshot(audit_id, target, stack)
+                audit.snapshot(target) if part == 1 else self._stored_snapshot(audit, audit_id, target, stack)
             )
             for number, scan in enumerate(audit.parts(target, plan.now, snapshot, part), start=part):
                 document = scan_json.render(replace(scan, id=audit_id, started_at=started_at))
@@ -167,10 +166,10 @@ class Scanner:
             raise NoSnapshotError(f"nobody began with {target.account} in {target.region}")
         return datetime.fromisoformat(json.loads(stored[0])["scan"]["started_at"])
 
-    def _stored_snapshot(self, audit_id: str, target: Target, stack: ExitStack) -> InventorySnapshot:
+    def _stored_snapshot(self, audit: Audit, audit_id: str, target: Target, stack: ExitStack) -> InventorySnapshot:
         """Open the stored inventory snapshot of a target."""
         key = object_keys.snapshot(audit_id, target.account, target.region)
         file = Path(stack.enter_context(TemporaryDirectory(prefix="slackwater-"))) / "stock.sqlite"
         if not self.documents.read_file(key, file):
             raise NoSnapshotError(f"nobody left at {key} what {target.account} holds in {target.region}")
-        return self.open_snapshot(file)
+        return audit.open_snapshot(target, file)

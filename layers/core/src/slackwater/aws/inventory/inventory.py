@@ -6,9 +6,11 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from slackwater.aws.client.errors import reason
+from slackwater.aws.client.parallel import AT_ONCE
 from slackwater.aws.inventory import cloudtrail as inventory_cloudtrail
 from slackwater.aws.inventory import cloudwatch as inventory_cloudwatch
 from slackwater.aws.inventory import ec2 as inventory_ec2
@@ -16,7 +18,7 @@ from slackwater.aws.inventory import efs as inventory_efs
 from slackwater.aws.inventory import fsx as inventory_fsx
 from slackwater.aws.inventory import optimizer as inventory_optimizer
 from slackwater.aws.inventory import types as inventory_types
-from slackwater.aws.inventory.snapshot import BATCH, PART_RECORDS, SnapshotError, SnapshotWriter
+from slackwater.aws.inventory.snapshot import BATCH, PART_RECORDS, SnapshotError, SnapshotWriter, open_snapshot
 from slackwater.model.findings import Gap
 from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord
 from slackwater.model.resources import (
@@ -40,6 +42,8 @@ from slackwater.model.resources import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from slackwater.aws.client.session import AwsSession
     from slackwater.aws.inventory.records import ReadRecord
     from slackwater.aws.inventory.snapshot import Earlier
@@ -58,6 +62,8 @@ class Reader:
             read.
         slow: Whether it takes long. Such a kind has small records, and no other reader needs them. So callers that do
             not need it do not wait for it.
+        on_demand: Whether it makes a call for each resource. Such a kind is read only for the resources of which a
+            detector needs it, and no other reader needs it.
     """
 
     action: str
@@ -65,6 +71,7 @@ class Reader:
     after: tuple[type[Record], ...] = ()
     hinted_by: tuple[type[Record], ...] = ()
     slow: bool = False
+    on_demand: bool = False
 
 
 READERS: Final[Mapping[type[Record], Reader]] = {
@@ -74,7 +81,7 @@ READERS: Final[Mapping[type[Record], Reader]] = {
     FsxFileSystem: Reader("fsx:DescribeFileSystems", inventory_fsx.file_systems),
     FsxVolume: Reader("fsx:DescribeVolumes", inventory_fsx.volumes, hinted_by=(FsxFileSystem,)),
     EfsLifecycle: Reader(
-        "elasticfilesystem:DescribeLifecycleConfiguration", inventory_efs.lifecycles, after=(EfsFileSystem,), slow=True
+        "elasticfilesystem:DescribeLifecycleConfiguration", inventory_efs.lifecycles, (EfsFileSystem,), on_demand=True
     ),
     EfsMountTarget: Reader(
         "elasticfilesystem:DescribeMountTargets", inventory_efs.mount_targets, after=(EfsFileSystem,), slow=True
@@ -163,6 +170,19 @@ class AwsInventory:
             writer.close()
             raise
 
+    def open(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]], file: Path
+    ) -> InventorySnapshot:
+        """Open a snapshot of these kinds that another process stored in a file. See `open_snapshot`."""
+        return open_snapshot(file, self._rest(target, *self._kinds(required, optional), {}, []))
+
+    def _kinds(
+        self, required: Collection[type[Record]], optional: Collection[type[Record]]
+    ) -> tuple[set[type[Record]], set[type[Record]]]:
+        """Return the required kinds and all kinds, with those that they need."""
+        needed = with_foundations(required, self._readers)
+        return needed, needed | with_foundations(optional, self._readers)
+
     def _snapshot(
         self,
         target: Target,
@@ -170,50 +190,71 @@ class AwsInventory:
         optional: Collection[type[Record]],
         writer: SnapshotWriter,
     ) -> InventorySnapshot:
-        needed = with_foundations(required, self._readers)
-        wanted = needed | with_foundations(optional, self._readers)
+        needed, wanted = self._kinds(required, optional)
         futures, slow = dict[type[Record], Future[Outcome]](), dict[type[Record], Future[Outcome]]()
         late = list[Record]()
         pool = ThreadPoolExecutor(len(self._readers))
         for kind, reader in self._readers.items():
-            if kind in wanted:
+            if kind in wanted and not reader.on_demand:
                 before = {earlier: futures.get(earlier, NOT_READ) for earlier in (*reader.after, *reader.hinted_by)}
                 outcomes_of_kind, put = (slow, late.extend) if reader.slow else (futures, writer.add)
-                outcomes_of_kind[kind] = pool.submit(self._read, reader, target, before, writer, put)
+                outcomes_of_kind[kind] = pool.submit(self._read, reader, target, partial(_after, before, writer), put)
         pool.shutdown(wait=False)
         wait(futures.values())
 
-        def gaps(outcomes: Mapping[type[Record], Outcome]) -> list[Gap]:
-            found = (
-                Gap(target.account, target.region, self._readers[kind].action, reason, optional=kind not in needed)
-                for kind, outcome in outcomes.items()
-                for reason in _reasons(outcome)
-            )
-            return list(dict.fromkeys(found))  # once if two kinds share an action
-
-        def rest() -> Late:
-            outcomes = _outcomes(slow)
-            return Late(late, _failures(outcomes), gaps(outcomes), _broken(outcomes))
-
         outcomes = _outcomes(futures)
-        still = Rest(frozenset(slow), rest) if slow else None
-        return writer.snapshot(_failures(outcomes), gaps(outcomes), still, _broken(outcomes))
+        return writer.snapshot(
+            _failures(outcomes),
+            self._gaps(target, needed, outcomes),
+            self._rest(target, needed, wanted, slow, late),
+            self._rest(target, needed, wanted, {}, []),
+            _broken(outcomes),
+        )
+
+    def _gaps(
+        self, target: Target, needed: Collection[type[Record]], outcomes: Mapping[type[Record], Outcome]
+    ) -> list[Gap]:
+        found = (
+            Gap(target.account, target.region, self._readers[kind].action, reason, optional=kind not in needed)
+            for kind, outcome in outcomes.items()
+            for reason in _reasons(outcome)
+        )
+        return list(dict.fromkeys(found))  # once if two kinds share an action
+
+    def _rest(
+        self,
+        target: Target,
+        needed: Collection[type[Record]],
+        wanted: Collection[type[Record]],
+        slow: Mapping[type[Record], Future[Outcome]],
+        records: list[Record],
+    ) -> Rest:
+        """Return how to read kinds on demand, and to wait for them and for slow ones. All are added to `records`."""
+        on_demand = frozenset(kind for kind in wanted if self._readers[kind].on_demand)
+        begun = {kind: [future] for kind, future in slow.items()} | {kind: [] for kind in on_demand}
+        pool = ThreadPoolExecutor(AT_ONCE)
+
+        def read(kind: type[Record], fleet: Fleet) -> Outcome:
+            if any(one.done() and one.result().failure for one in begun[kind]):  # the next call would fail, too
+                return Outcome()
+            return self._read(self._readers[kind], target, lambda: fleet, records.extend)
+
+        def begin(kind: type[Record], fleet: Fleet) -> None:
+            begun[kind].append(pool.submit(read, kind, fleet))
+
+        def wait_for_all() -> Late:
+            outcomes = {kind: _joined([one.result() for one in futures]) for kind, futures in begun.items()}
+            return Late(records, _failures(outcomes), self._gaps(target, needed, outcomes), _broken(outcomes))
+
+        return Rest(frozenset(slow), wait_for_all, on_demand, begin)
 
     def _read(
-        self,
-        reader: Reader,
-        target: Target,
-        before: Mapping[type[Record], Future[Outcome]],
-        writer: SnapshotWriter,
-        put: Callable[[Sequence[Record]], None],
+        self, reader: Reader, target: Target, earlier: Callable[[], Earlier], put: Callable[[Sequence[Record]], None]
     ) -> Outcome:
         """Store the records of one kind, including those read before a failure. Return what could not be read."""
         broken = list[UnreadableRecord]()
         try:
-            earlier = writer.earlier(
-                {kind: why for kind, one in _outcomes(before).items() if (why := _first_reason(one))}
-            )
-            _hand_over(_usable(reader.read(self._session, target, earlier), broken), put)
+            _hand_over(_usable(reader.read(self._session, target, earlier()), broken), put)
         except SnapshotError:
             raise
         except Exception as error:  # noqa: BLE001 -- the other kinds must still be read
@@ -221,9 +262,20 @@ class AwsInventory:
         return Outcome(None, tuple(broken))
 
 
+def _after(before: Mapping[type[Record], Future[Outcome]], writer: SnapshotWriter) -> Earlier:
+    """Wait for kinds that must be read before, and return their records."""
+    return writer.earlier({kind: why for kind, one in _outcomes(before).items() if (why := _first_reason(one))})
+
+
 def _outcomes(futures: Mapping[type[Record], Future[Outcome]]) -> dict[type[Record], Outcome]:
     """Wait for all, and return their results."""
     return {kind: future.result() for kind, future in futures.items()}
+
+
+def _joined(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return the outcome of a kind that was read in several steps: the first failure, and all unreadable records."""
+    failure = next((one.failure for one in outcomes if one.failure is not None), None)
+    return Outcome(failure, tuple(dict.fromkeys(broken for one in outcomes for broken in one.broken)))
 
 
 def _failures(outcomes: Mapping[type[Record], Outcome]) -> dict[type[Record], str]:

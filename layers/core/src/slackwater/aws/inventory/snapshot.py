@@ -170,11 +170,12 @@ class SnapshotWriter:
         unreadable: Mapping[type[Record], str],
         gaps: Sequence[Gap],
         rest: Rest | None = None,
+        on_demand: Rest | None = None,
         broken: Sequence[UnreadableRecord] = (),
     ) -> InventorySnapshot:
         """Return a snapshot of all records added and of the `rest`. Call it once.
 
-        If the records are in a file, it waits for the rest.
+        If the records are in a file, it waits for the rest, and `on_demand` reads what is then still missing.
         """
         if self._file is None:
             records = (record for of_kind in self._by_kind.values() for record in of_kind.values())
@@ -188,7 +189,7 @@ class SnapshotWriter:
             unreadable={kind.KIND: why for kind, why in unreadable.items()}, gaps=[astuple(gap) for gap in gaps]
         )
         self._file.note(broken=[(one.kind.KIND, one.id, one.reason, one.owners) for one in broken])
-        return FileSnapshot(self._file)
+        return FileSnapshot(self._file, on_demand)
 
     def close(self) -> None:
         """Close the file, if there is one, and delete it."""
@@ -211,11 +212,11 @@ class _EarlierRecords:
 class FileSnapshot:
     """An `InventorySnapshot` in a file, of which at most one chunk is in memory."""
 
-    def __init__(self, file: "_File") -> None:
-        """Take ownership of the file."""
-        self._file = file
+    def __init__(self, file: "_File", on_demand: Rest | None = None) -> None:
+        """Take ownership of the file. It lacks the kinds that are read on demand."""
+        self._file, self._on_demand = file, on_demand
         notes = file.notes()
-        self.gaps: Sequence[Gap] = [Gap(*gap) for gap in notes["gaps"]]
+        self._known_errors = [Gap(*gap) for gap in notes["gaps"]]
         self.parts: int = notes["parts"]
         self.file: Path | None = file.path
         self._unreadable = {KINDS[kind]: why for kind, why in notes["unreadable"].items()}
@@ -223,6 +224,11 @@ class FileSnapshot:
             UnreadableRecord(KINDS[kind], id_, why, None if owners is None else tuple(owners))
             for kind, id_, why, owners in notes.get("broken", ())  # a file of an older version has none
         ]
+
+    @property
+    def gaps(self) -> Sequence[Gap]:
+        """All failed calls. Reading it waits for what is being read on demand."""
+        return [*self._known_errors, *(self._on_demand.wait().gaps if self._on_demand else ())]
 
     @property
     def resources(self) -> Mapping[str, int]:
@@ -238,7 +244,7 @@ class FileSnapshot:
         """
         if not 1 <= part <= self.parts:
             raise ValueError(f"there is no part {part} of {self.parts}")
-        return Fleet(self._file.part(part), self._unreadable, broken=self._broken)
+        return Fleet(self._file.part(part), self._unreadable, self._on_demand, self._broken)
 
     def __enter__(self) -> Self:
         """Return the snapshot. The file exists already."""
@@ -249,8 +255,10 @@ class FileSnapshot:
         self._file.close()
 
 
-def open_snapshot(path: Path) -> InventorySnapshot:
+def open_snapshot(path: Path, on_demand: Rest | None = None) -> InventorySnapshot:
     """Open the snapshot that another process stored in a file. Closing it does not delete the file.
+
+    `on_demand` reads the kinds that are not in the file.
 
     Raises:
         SnapshotError: The file is not a snapshot, or a version with other record types wrote it.
@@ -260,7 +268,7 @@ def open_snapshot(path: Path) -> InventorySnapshot:
         unless_good.callback(file.close)
         if file.notes().get("records") != _records_version():
             raise SnapshotError(f"{path} was written by another version")
-        snapshot = FileSnapshot(file)
+        snapshot = FileSnapshot(file, on_demand)
         unless_good.pop_all()
     return snapshot
 
