@@ -42,7 +42,7 @@ class Catalogue:
 
 
 ALL = Catalogue(QUESTIONS, Windows())
-_UNREAD = ("efs:mount-targets", "cloudwatch:in", "cloudwatch:out", "cloudwatch:disks")
+_UNREAD = ("efs:lifecycles", "efs:mount-targets", "cloudwatch:in", "cloudwatch:out", "cloudwatch:disks")
 OF_SEVEN = Catalogue(SEVEN, Windows(ebs_days=14, files_days=14), _UNREAD)
 
 
@@ -55,9 +55,9 @@ def floor(fleet: Fleet, catalogue: Catalogue = ALL) -> dict[str, int]:
             calls[name] += max(1, -(-count // page))  # an empty list also takes one call
         for name, count in one_by_one(fleet, region):
             calls[name] += count
+    calls["efs:lifecycles"] = len(asked.lifecycles)
     for name in catalogue.without:
         del calls[name]
-    calls["efs:lifecycles"] = len(asked.lifecycles)
     calls["metrics"] = asked.calls()
     return dict(calls)
 

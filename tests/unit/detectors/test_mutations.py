@@ -32,7 +32,7 @@ BROKEN = {
     "ec2-network-over-baseline": ("if way.days >= limits.above_days]", "if way.days]"),
     "ec2-network-throttled": ("if packets is False]", "if False]"),
     "efs-abandoned": ("file_system.tags[key] != value", "False"),
-    "efs-cold-data": ("if touched.total_bytes > warm_bytes", "if False"),
+    "efs-cold-data": ("and touched.total_bytes > warm_bytes", "and False"),
     "efs-credits-draining": ("if fell_daily or (", "if True or ("),
     "efs-idle": ("if recent.missing:", "if False:"),
     "efs-orphaned": ("unless_decided(efs.exempt(file_system, seen, limits.minimum_age_days))", "pass"),

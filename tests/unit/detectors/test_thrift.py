@@ -72,7 +72,7 @@ COSTS = [
         "40 minutes every day, and the burst comes back at once",
         [HOUR_S] * 6 + [FIVE_MINUTES_S],
     ),
-    ("efs-cold-data", "its policy moves cold files already", []),
+    ("efs-cold-data", "its policy moves cold files already", [DAY_S]),
     ("efs-cold-data", "read from end to end on one night of the month", [DAY_S]),
     ("efs-cold-data", "Elastic: no credits to lose", [DAY_S] * 2),
     ("efs-cold-data", "written again every month", [DAY_S] * 2),
