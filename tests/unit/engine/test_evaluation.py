@@ -1,5 +1,6 @@
 """The evaluation queue: rounds, resource groups, failures, and requests of detectors that it refuses."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from slackwater.engine import evaluation
 from slackwater.engine.evaluation import Enabled, EvaluationQueue, silence
 from slackwater.engine.plan import MetricCall, MetricQuery
 from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen, unless_decided
@@ -506,6 +508,36 @@ def test_the_fleet_is_opened_no_further_than_full_calls_need() -> None:
 
     assert queue.next_call(idle=True) is not None
     assert len(opened) == 500
+
+
+def own_metric(volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+    return Fine(f"{len(seen.read(READ.need(('VolumeId', volume.id), period_s=DAY_S, days=14))[0])} points")
+
+
+def test_only_so_many_groups_wait_and_the_rest_is_opened_once_they_are_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(evaluation, "MOST_WAITING", 2)
+    volumes = [replace(VOLUME, id=f"vol-{n}") for n in range(5)]
+    queue = EvaluationQueue(Fleet(volumes), [enabled(own_metric)], CASE_NOW)
+
+    assert queue.next_call(idle=False) is None
+    assert [len(call.queries) for call in drain(queue)] == [2, 2, 1]
+    assert queue.evaluated == 5
+
+
+def test_the_metrics_of_a_group_are_not_kept_after_its_verdicts() -> None:
+    queue = EvaluationQueue(Fleet([VOLUME, replace(VOLUME, id="vol-2")]), [enabled(own_metric)], CASE_NOW)
+    kept: list[Series] = []
+
+    def answer(query: MetricQuery) -> Series:
+        kept.append(zeros(query))
+        return kept[-1]
+
+    drain(queue, answer)
+
+    assert queue.evaluated == len(kept) == 2
+    assert [sys.getrefcount(kept[n]) for n in range(2)] == [2, 2], "only this list and the call refer to them"
 
 
 def test_volumes_of_one_instance_that_ask_for_its_metric_ask_once() -> None:

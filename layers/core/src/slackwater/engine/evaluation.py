@@ -7,7 +7,7 @@ groups, and judges again at the end, with the metrics that it has collected.
 """
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -24,6 +24,9 @@ from slackwater.model.verdicts import FindingKind, Flagged, Unknown, Verdict
 from slackwater.performance import UnpublishedError
 
 BUG: Final = "a mistake of ours, please report it"
+
+MOST_WAITING: Final = 2_000
+"""How many groups may wait for metrics before no other is opened. It bounds the memory of large fleets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +111,10 @@ class EvaluationQueue:
         """Questions that need a record that was not read yet."""
         self.questions = sum(len(fleet.all(one.detector.resource)) for one in enabled)
         self.evaluated = 0
+        self._waiting = 0  # groups
         early = sorted(enabled, key=lambda one: not fleet.on_demand.intersection(one.detector.reads))
-        self._unopened = iter([_ResourceGroup(questions) for questions in _by_resource_group(fleet, early).values()])
+        groups = _by_resource_group(fleet, early).values()
+        self._unopened: Iterator[_ResourceGroup] = map(_ResourceGroup, groups)  # a list would keep their metrics
 
     def next_call(self, *, idle: bool) -> MetricCall | None:
         """Return the next call to make; None if all others wait for results, or nothing is left.
@@ -117,7 +122,7 @@ class EvaluationQueue:
         Args:
             idle: Whether no call waits for its result. Only then does the queue return a call that is not full.
         """
-        while not self._ready and (group := next(self._unopened, None)) is not None:
+        while not self._ready and self._waiting < MOST_WAITING and (group := next(self._unopened, None)) is not None:
             self._advance(group)
         if not self._ready and idle:
             self._ready.extend(self._packer.flush())
@@ -138,6 +143,7 @@ class EvaluationQueue:
                     self._store(group, need, query, series, failed)
                 group.waiting -= 1
                 if not group.waiting:
+                    self._waiting -= 1
                     self._advance(group)
 
     def _store(
@@ -195,7 +201,9 @@ class EvaluationQueue:
             verdict = detector.verdict(question.resource, seen, limits)
             return self._resolved(question, verdict) if isinstance(verdict, Flagged) else verdict
         except MetricsNeededError as needed:
-            return self._ask(question, needed)
+            if unanswerable := self._ask(question, needed.needs):
+                return unanswerable
+            raise
         except RecordNeededError:
             raise
         except (UnpublishedError, UnreadableRecordError) as error:
@@ -203,19 +211,19 @@ class EvaluationQueue:
         except Exception as error:  # noqa: BLE001 -- a bug in one detector must not lose what the others found
             return self._broken(question, f"{BUG}: {type(error).__name__}: {error}")
 
-    def _ask(self, question: _Question, needed: MetricsNeededError) -> Unknown:
-        """Raise the error again, or return why the metrics cannot be collected."""
+    def _ask(self, question: _Question, needs: Sequence[Need]) -> Unknown | None:
+        """Note that a question needs these metrics. Return why they cannot be collected, if so."""
         question.rounds += 1
         if question.rounds > MAX_ROUNDS:
-            names = ", ".join(dict.fromkeys(need.metric.name for need in needed.needs))
+            names = ", ".join(dict.fromkeys(need.metric.name for need in needs))
             return self._broken(question, f"{BUG}: it needs more than {MAX_ROUNDS} rounds of metrics: {names}")
         try:
-            for need in needed.needs:
+            for need in needs:
                 window_of(need, self._now)
         except TooFineError as error:
             return Unknown(str(error))
-        question.asked += needed.needs
-        raise needed
+        question.asked += tuple(needs)
+        return None
 
     def _unread(self, question: _Question, group: _ResourceGroup) -> Unknown | None:
         """Return Unknown if a record or metric that the detector needs could not be read."""
@@ -264,6 +272,7 @@ class EvaluationQueue:
         for need in sorted(needs - group.answered.keys(), key=lambda need: -need.days):
             widest[need.metric, need.dimensions, need.period_s].append(need)
         group.waiting = len(widest)
+        self._waiting += bool(widest)
         for same in widest.values():
             query = query_of(same[0], self._now)
             if query in self._pending:
