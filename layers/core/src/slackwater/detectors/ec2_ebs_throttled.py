@@ -1,10 +1,11 @@
 """EC2 instances whose EBS limit slows down their volumes.
 
 ## What it finds
-A running Nitro instance whose volumes together ask for more throughput or IOPS than its type allows. The exceeded check
-is 1 in each minute at the limit: for more than 45 minutes of a day, or in 5 % of the minutes of at least three hours.
-The burst balance (EBSByteBalance% or EBSIOBalance%) is stuck: six five-minute points of a day are below 10 % and do not
-rise. It confirms the check, or decides alone if there is none. If both agree on three days, one such hour is enough.
+A running Nitro instance whose volumes together ask for more throughput or IOPS than its type allows. Two signs count.
+The metric InstanceEBSThroughputExceededCheck or InstanceEBSIOPSExceededCheck is 1 for more than 45 minutes of a day, or
+for 5 % of the minutes in each of three hours of it. Or the burst balance (EBSByteBalance% or EBSIOBalance%) is stuck:
+six five-minute points of a day are below 10 % and do not rise. The balance confirms the check, or decides alone if
+there is none. If both agree on three days, one such hour a day is enough.
 
 ## Why it matters
 Most smaller types hold their maximum for half an hour a day, then fall to as little as a fifteenth of it.

@@ -1,4 +1,4 @@
-"""EC2 instances that need more than their network baseline almost every day.
+"""EC2 instances that need more than their network baseline on many days.
 
 ## What it finds
 An instance of a type that bursts (its peak is above its baseline). The traffic in one direction stayed above the
@@ -10,9 +10,9 @@ Traffic above the baseline uses network credits, and no metric shows how many ar
 falls to 8 MB/s for hours ("Your network I/O credits are zero!", 2023-12-06).
 
 ## When it is wrong
-- A load that does not grow and has always fitted into its credits needs no change. The evidence has its deepest draw.
+- A load that does not grow and has always fitted into its credits needs no change. See its use in the evidence.
 - CloudWatch hides peaks shorter than five minutes. Points before the last start are left out.
-- If hours without points could hide the days that are missing from the five, the answer is unknown.
+- If data is missing, and the missing hours could make it five days, the answer is unknown.
 
 ## What to do
 Before the credits are gone, take the smallest type whose baseline carries the load, let the traffic bypass the instance

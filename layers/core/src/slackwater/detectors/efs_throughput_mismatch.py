@@ -6,24 +6,25 @@
   days, or at its provisioned throughput for 24 hours in total or for the last 6.
 
 The other mode must carry the busiest five minutes of two weeks with 20 % more. Bursting is proposed only if a quarter
-of the credits always stay, as simulated by five minutes, and by the day over 36 days.
+of the credits is always left. That is simulated in five-minute steps for two weeks, and in daily steps for 36 days.
 
 ## Why it matters
 AWS bills provisioned throughput by the hour, used or not. Elastic bills each GiB, at least 32 KiB per operation.
-Bursting is free ("Can Amazon EFS replace EBS?", 2025-02-19). At a limit, metrics show the limit and not the demand, so
-one such point is enough to propose nothing that costs less.
+Bursting is free ("Can Amazon EFS replace EBS?", 2025-02-19). At a limit, metrics show the limit and not the demand.
+After one such point, nothing that costs less is proposed.
 
 ## When it is wrong
 - Five-minute averages hide shorter peaks. The confidence is high only if five times as much fits too.
-- A load that comes less often than every 36 days is not visible, nor is a peak before the last two weeks if its day
-  moved less than a fifth more than the busiest of the two weeks.
+- A load that comes less often than every 36 days is not visible. Nor is an older peak, unless its day moved at least a
+  fifth more data than the busiest day of the last two weeks.
 - A hole of up to three hours (5 % of all points) is filled from another week. The finding says so, less confidently.
-- Credits count as earned by size alone. A future bill of Elastic is the highest possible, the present one the lowest.
+- Credits count as earned by size alone. For a move to Elastic, its bill is the highest possible; for a move away from
+  it, the lowest.
 - Data in Archive needs Elastic, and a replication moves the bytes of a replica. Neither is judged.
 
 ## What to do
-Change it online, and watch BurstCreditBalance or the bill for a week. You can leave or lower Provisioned 24 hours after
-its last change. Raise a limit in steps, until the metered throughput stays below it.
+Change it online, and watch BurstCreditBalance or the bill for a week. 24 hours after its last change, you can switch
+away from Provisioned or lower it. Raise a limit in steps, until the metered throughput stays below it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -204,7 +205,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
         held = () if elastic else last.newest(3).present
         options["bursting"] = _to_bursting(demand, limits, bill, held, sure=minute <= carried[-1])
     too_little = LESS_BELOW_GIB * formulas.paid_mib_s(file_system, amount or 0)
-    peak = f"{limits.headroom_percent:g} % above the busiest five minutes"
+    peak = f"{limits.headroom_percent:g} % above the average of the busiest five minutes"
     if amount is not None and not (elastic and ("provisioned" in slow or formulas.as_written_gib(bill) < too_little)):
         carried.append(amount * MIB)
         options["provisioned"] = efs_throughput.to_amount(file_system, amount, peak, bill, lower=not elastic)
