@@ -397,7 +397,6 @@ def test_a_calm_load_is_judged_by_the_longest_periods_that_show_it(mib_s: float,
         ("elastic", {"lost": mismatch.OPERATIONS}),  # their number is unknown
         ("elastic", {"lost": mismatch.METERED}),  # for an hour, for which another week stands
         ("provisioned", {"stored_bytes": {"Standard": 1024 * GIB}, "mib_s": 8.0}),  # a minute may exceed the burst
-        ("elastic", {"stored_bytes": {"Standard": 4096 * GIB}, "mib_s": 50.0}),  # reads may need a faster client
     ],
 )
 def test_quarters_of_an_hour_that_do_not_show_it_are_read_closer(mode: str, changed: dict[str, Any]) -> None:
