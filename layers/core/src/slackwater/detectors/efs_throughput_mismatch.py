@@ -45,7 +45,7 @@ from slackwater.rules.advice import by_program
 from slackwater.rules.efs import METERED
 from slackwater.rules.efs_throughput import BALANCE, LEAST_PERMITTED, LOOK_BACK_DAYS, MOVED, Demand, Month, Window
 from slackwater.rules.examples import Cases, Metrics, and_hourly, days, days_ago
-from slackwater.rules.series import grouped, hours
+from slackwater.rules.series import grouped
 
 OPERATIONS = Metric("AWS/EFS", "MeteredIOBytes", "SampleCount", "operations")
 
@@ -103,7 +103,18 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
     unless_decided(_decided_by_day(by_day, limits, long_bytes, elastic=elastic, free=free))
 
     window = Window(file_system, seen, by_day, limits.window_days, limits.times)
-    demand = _demand(window, limits, ceiling, long_bytes, free=free)
+    hours = efs.needs(file_system, HOUR_S, max(efs_throughput.HOURLY_DAYS, window.back), METERED, LEAST_PERMITTED)
+    five_minutes = efs.needs(file_system, FIVE_MINUTES_S, window.back, METERED)
+    if free and not _may_be_at_limit(seen.read(hours[0])[0], limits, ceiling, long_bytes):
+        return Fine(FREE)
+    operations = efs.daily(file_system, LOOK_BACK_DAYS, OPERATIONS) if elastic else ()
+    by_hour, permitted, *_ = seen.read(*hours, *operations, *(five_minutes if free else ()))
+    answer = window.demand(permitted, by_hour)
+    if free or isinstance(answer, Unknown) or not _is_calm(answer, limits):
+        month = () if free else MOVED if elastic else (*MOVED, BALANCE)
+        metered, *_ = seen.read(*five_minutes, *efs.daily(file_system, LOOK_BACK_DAYS, *month))
+        answer = window.demand(permitted, metered)
+    demand = unless_decided(answer)
     if not elastic and (at_limit_s := _at_limit_s(demand, limits, ceiling, paid=paid > 0)) is not None:
         return _flag_limit(demand, limits.window_days, ceiling, at_limit_s)
     if free:
@@ -112,31 +123,6 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
         why = f"for {duration_words(limited * demand.metered.period_s)}, so its demand is unknown"
         return Unknown(f"it was at a limit {why}") if elastic else Fine(f"it used all of its throughput {why}")
     return _judge_cost(demand, seen, limits, ceiling, paid)
-
-
-def _demand(window: Window, limits: MismatchLimits, ceiling: float, long_bytes: float, *, free: bool) -> Demand:
-    """Return the demand by the longest periods that decide. Stop the judgement if they decide the verdict."""
-    file_system, seen, elastic = window.file_system, window.seen, window.file_system.throughput_mode == "elastic"
-    days = max(efs_throughput.HOURLY_DAYS, window.back)
-    period_s = HOUR_S if free else window.first_period_s(formulas.metered_ceiling("bursting", file_system))
-    first, five_minutes = (
-        efs.needs(file_system, *one, METERED) for one in ((period_s, days), (FIVE_MINUTES_S, window.back))
-    )
-    if free and not _may_be_at_limit(seen.read(*first)[0], limits, ceiling, long_bytes):
-        unless_decided(Fine(FREE))
-    operations = efs.daily(file_system, LOOK_BACK_DAYS, OPERATIONS) if elastic or period_s < HOUR_S else []
-    besides = [*efs.needs(file_system, HOUR_S, days, LEAST_PERMITTED), *operations, *(five_minutes if free else [])]
-    metered, permitted, *done = seen.read(*first, *besides)
-    by_hour = window.demand(permitted, hours(metered))
-    if not free and isinstance(by_hour, Demand) and _is_calm(by_hour, limits):
-        return by_hour
-    unless_decided(window.hole(metered))
-    known, shares = window.demand(permitted, metered), (limits.at_limit_percent, limits.spare_credits_percent)
-    if operations and isinstance(known, Demand) and known.only_bursts(done[0], ceiling, limits.times, *shares):
-        return known
-    month = () if free else MOVED if elastic else (*MOVED, BALANCE)
-    metered, *_ = seen.read(*five_minutes, *efs.daily(file_system, LOOK_BACK_DAYS, *month))
-    return unless_decided(window.demand(permitted, metered))
 
 
 def _decided_by_day(
@@ -325,7 +311,7 @@ def moving(
     moved = (read, read / size, written, written / size, 200.0 * MIB, 51_200.0, 150.0 * MIB)
     return {
         METERED: days(sum(day), {20: sum(day) + older_tib * TIB}),
-        **and_hourly(METERED, metered, 3, 6),
+        **and_hourly(METERED, metered),
         (LEAST_PERMITTED, HOUR_S): permitted * MIB,
         OPERATIONS: (read + written) / size,
         **dict(zip(MOVED, moved, strict=True)),
@@ -333,11 +319,21 @@ def moving(
     }
 
 
+def changed(days_ago: int, before: tuple[float, float], since: tuple[float, float]) -> Metrics:
+    """Return MiB/s metered and permitted, by five minutes, before and since a day."""
+    spans = ((before, (36 - days_ago) * 24), (since, days_ago * 24))
+    metered = [one[0] * MIB * FIVE_MINUTES_S for one, hours in spans for _ in range(12 * hours)]
+    permitted = [one[1] * MIB for one, hours in spans for _ in range(hours)]
+    return {**and_hourly(METERED, metered), (LEAST_PERMITTED, HOUR_S): permitted}
+
+
 BURSTS = examples.efs(availability_zone=None, stored_bytes={"Standard": 300 * GIB})
 SHARE = replace(BURSTS, throughput_mode="provisioned", provisioned_mib_s=256)
 CALM, NIGHTLY, STEADY = ((4.0, 600), (8.0, 480), (4.0, 360)), ((0.5, 120), (200.0, 10), (0.5, 1310)), (60.0, 1440)
 SMALL = moving((1.0, 1380), (40.0, 60), permitted=5120, read_share=0.1, kib=4)
+MORE_SMALL = moving((1.0, 1380), (99.0, 60), permitted=5120, read_share=0.0, kib=4)
 ONE, MONTHLY = moving((1.0, 1440)), moving((30.0, 1440), older_tib=1.9)
+NEWLY_ELASTIC, FOUR_DAYS = changed(3, (0.99, 1.0), (9.0, 5120)), changed(4, (3.0, 64), (64.0, 64))
 TWENTY, TWO_HOURS = moving((256.0, 20), (3.0, 1420)), moving((100.0, 120), (1.0, 1320), permitted=100)
 FULL_BURST = "at full burst for two hours every day, with credits left"
 
@@ -346,6 +342,7 @@ paid64 = Cases(replace(SHARE, provisioned_mib_s=64), moving((64.0, 180), (3.0, 1
 paid512 = Cases(replace(SHARE, provisioned_mib_s=512), moving(STEADY, permitted=512))
 bursting = Cases(BURSTS, moving(*CALM, permitted=100))
 elastic = Cases(replace(BURSTS, throughput_mode="elastic"), moving(*CALM, permitted=5120))
+large = Cases(replace(BURSTS, throughput_mode="elastic", stored_bytes={"Standard": 3_000 * GIB}))
 
 DETECTOR = Detector(
     title="EFS throughput mode that does not suit the load",
@@ -360,6 +357,7 @@ DETECTOR = Detector(
         paid("256 MiB/s provisioned for ten minutes a night", Flagged, "200 MiB/s: Elastic", metrics=moving(*NIGHTLY)),
         paid("provisioned, and a monthly job that needs it", Fine, "suits", metrics=MONTHLY),
         paid64("at what is provisioned for hours every night", Flagged, "(provisioned) for 1 d 18 h on 14 of 14 days"),
+        paid64("at what is provisioned for the last four days", Flagged, "for 4 d on 4 of 14 days", metrics=FOUR_DAYS),
         paid("at what is provisioned twenty minutes a night: of no known size", Fine, "for 4 h 40 min", metrics=TWENTY),
         paid("less provisioned than its size earns: it bursts, and pays nothing", Fine, "costs", provisioned_mib_s=10),
         bursting("bursting, and calm", Fine, "costs nothing"),
@@ -368,13 +366,16 @@ DETECTOR = Detector(
         elastic("Elastic, and always the same", Flagged, "72 MiB/s provisioned is", metrics=moving(STEADY)),
         elastic("Elastic, and minutes a day that are faster than a burst", Fine, "less", metrics=moving(*NIGHTLY)),
         elastic("Elastic, and more writes a second than bursting allows", Flagged, "40 MiB/s: 48 MiB/s", metrics=SMALL),
+        large("Elastic, and more writes a second than any other mode allows", Fine, "operations/s", metrics=MORE_SMALL),
         elastic("Elastic, and hardly anything moves", Fine, "less than 10 GiB", metrics=moving((0.003, 1440))),
+        elastic("Elastic for three days, and out of burst credits before", Unknown, "limit", metrics=NEWLY_ELASTIC),
         elastic("Elastic, with data in Archive", Fine, "Archive", stored_bytes={"Standard": 50 * GIB, "Archive": GIB}),
         paid("a replica", Fine, "replication", is_replica=True),
         paid("a week old", Fine, "younger than 14 days", created_at=days_ago(7)),
         paid("being created", Fine, "creating", state="creating"),
         paid("a day without metrics", Unknown, "1 of the last 14 days", metrics={METERED: days(GIB, {6: None})}),
-        paid("no PermittedThroughput", Unknown, "no data for 14 d", metrics={(LEAST_PERMITTED, HOUR_S): None}),
-        Cases(SHARE)("no metrics", Unknown, "no data in 14 days"),
+        paid("no PermittedThroughput", Unknown, "no point for 14 d", metrics={(LEAST_PERMITTED, HOUR_S): None}),
+        paid("no number of operations", Unknown, "MetadataIOBytes has no point on 14", metrics={MOVED[5]: None}),
+        Cases(SHARE)("no metrics", Unknown, "no point in 14 days"),
     ),
 )

@@ -16,14 +16,14 @@ from slackwater.model.money import Change, difference
 from slackwater.model.quantities import binary_rate_words, duration_words, size_words
 from slackwater.model.resources import EfsFileSystem
 from slackwater.model.settings import EfsThroughputSetting
-from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, HOUR_S, HOURS_PER_MONTH, MIB, MINUTE_S
+from slackwater.model.units import DAY_S, DAYS_PER_MONTH, FIVE_MINUTES_S, GIB, HOUR_S, HOURS_PER_MONTH, MIB
 from slackwater.model.verdicts import Advice, Unknown
 from slackwater.performance import efs as formulas
 from slackwater.performance.efs import EfsMode, Load, Moved
 from slackwater.rules import efs
 from slackwater.rules.advice import by_program
 from slackwater.rules.efs import METERED, READ, WRITTEN
-from slackwater.rules.series import LONGEST_HOLE_S, bridged, longest_gap
+from slackwater.rules.series import bridged, longest_gap
 
 BALANCE: Final = Metric("AWS/EFS", "BurstCreditBalance", "Minimum", "bytes")
 PERMITTED: Final = Metric("AWS/EFS", "PermittedThroughput", "Average", "bytes a second")
@@ -162,28 +162,6 @@ class Demand(NamedTuple):
             >= formulas.full_credits_bytes(standard) * spare_percent / 100
         )
 
-    def only_bursts(
-        self, daily_operations: Series, ceiling: float, times: float, limit_percent: float, spare_percent: float
-    ) -> bool:
-        """Return whether it was never at a limit, and bursting carries `times` as much and earns more than that.
-
-        Each period may have moved in five minutes, or in one at `ceiling`. All operations may be writes.
-        """
-        standard, one_zone = self.file_system.standard_bytes, self.file_system.availability_zone is not None
-        most, limits = self.peak * times, formulas.limits("bursting", one_zone=one_zone)
-        operations = daily_operations.between(self.by_day.start_s, self.by_day.end_s)
-        spare_percent += 100 * max(self.metered.present) * times / formulas.full_credits_bytes(standard)
-        minute = min(ceiling, self.peak * FIVE_MINUTES_S / MINUTE_S)
-        return (
-            self.peak < min(self.permitted.present) * limit_percent / 100
-            and formulas.is_bursting(most + MIB, standard)  # amounts are whole MiB/s
-            and minute <= formulas.metered_ceiling("bursting", self.file_system)
-            and most * formulas.READ_DISCOUNT <= limits.client_bytes_per_s
-            and most * a_month(operations) <= limits.operations.write * self.month_gib * GIB
-            and not (self.holes or operations.missing)
-            and self.bursting_carries(times, spare_percent)
-        )
-
     def too_slow(self, moved: Month, times: float, amount: int | None) -> dict[EfsMode, str]:
         """Return why a mode does not carry the peak in bytes or operations. The peak has the month's mix of them."""
         region, one_zone = self.file_system.target.region, self.file_system.availability_zone is not None
@@ -226,25 +204,6 @@ class Window(NamedTuple):
         older = self.by_day.between(self.by_day.start_s, recent.start_s)
         busier = max(older.present, default=0) > max(recent.present) * self.times
         return LOOK_BACK_DAYS if busier else self.days + 1  # the first whole day begins before the window
-
-    def first_period_s(self, burst: float) -> int:
-        """Return the period in which to read first what is metered: hours, or less if that may show a calm load.
-
-        Hours are enough if they fit into a minute at `burst`. Otherwise they may be if they fit into five minutes.
-        """
-        rate = max(self.by_day.newest(self.days).present) / DAY_S * self.times
-        earned = formulas.baseline_bytes_per_s(self.file_system.standard_bytes)
-        periods = (HOUR_S, HOUR_S // 2, HOUR_S // 4) if rate * HOUR_S > burst * MINUTE_S else ()
-        return next((period_s for period_s in periods if rate * period_s <= earned * FIVE_MINUTES_S), HOUR_S)
-
-    def hole(self, metered: Series) -> Unknown | None:
-        """Return the verdict if longer periods show that a hole is too long for `bridged` by five minutes too."""
-        whole = metered.newest(self.days).values[1:]  # the first period may begin before the window
-        missing_s = sum(map(isnan, whole)) * metered.period_s
-        if longest_gap(Series(0, metered.period_s, whole)) * metered.period_s <= LONGEST_HOLE_S:
-            return None
-        words = f"has no data for at least {duration_words(missing_s)} of the last {self.days} days"
-        return Unknown(f"{METERED.name} {words}")
 
     def demand(self, permitted: Series, metered: Series) -> Demand | Unknown:
         """Return the demand from hourly permitted and five-minute or hourly metered throughput."""

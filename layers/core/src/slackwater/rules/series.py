@@ -121,9 +121,3 @@ def grouped(points: Series, period_s: int, pick: Callable[[Sequence[float]], flo
     """Return what `pick` chooses from each longer period's points. Findings store series, so charts must be short."""
     groups = ([v for v in some if not isnan(v)] for some in batched(points.values, period_s // points.period_s))
     return Series.of(points.start_s, period_s, [pick(some) if some else None for some in groups])
-
-
-def hours(points: Series) -> Series:
-    """Return the sum of each whole hour. An hour is missing only if all of its points are."""
-    start_s, end_s = -(-points.start_s // HOUR_S) * HOUR_S, points.end_s // HOUR_S * HOUR_S
-    return grouped(points.between(start_s, end_s), HOUR_S, sum)
