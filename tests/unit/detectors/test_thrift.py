@@ -11,7 +11,6 @@ from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S
 from slackwater.model.verdicts import Fine, Unknown
 from slackwater.performance.efs import full_credits_bytes
 from slackwater.rules.ebs import BALANCE
-from slackwater.rules.ebs_peaks import READ_BYTES, READS, WRITES, WRITTEN_BYTES
 from slackwater.rules.ec2_network import QUARTER_HOUR_S
 from slackwater.rules.efs_throughput import BALANCE as CREDITS
 
@@ -186,42 +185,6 @@ def test_high_burst_credits_on_each_day_are_not_read_closer(
 
     assert isinstance(verdict, Fine)
     assert (HOUR_S in {query.period_s for query in queries}) == by_hour
-
-
-@pytest.mark.parametrize(
-    ("points", "read_samples", "mib_s", "by_five_minutes"),
-    [
-        ([288.0] * 35 + [108.0], 1.0, 400, False),
-        ([1440.0] * 35 + [540.0 - 15], 0.996, 400, False),
-        ([288.0] * 35 + [108.0], 1.0, 399, True),
-        ([288.0] * 20 + [287.0] + [288.0] * 14 + [108.0], 1.0, 400, True),  # a point is missing
-        ([287.0] * 35 + [108.0], 1.0, 400, True),  # one a day
-        ([288.0] * 35 + [104.0], 1.0, 400, True),  # more than may be late
-        ([288.0] * 35 + [None], 1.0, 400, True),
-        ([288.0] * 35 + [108.0], 0.99, 400, True),  # bytes of some operations are missing
-    ],
-)
-def test_busy_hours_on_xen_without_missing_points_are_not_read_closer(
-    points: list[float | None], read_samples: float, mib_s: float, by_five_minutes: bool
-) -> None:
-    detector = registry()["ebs-surplus-throughput"]
-    (case,) = [one for one in detector.cases if one.title == "on a Xen instance, by five-minute means"]
-    by_hour = {(READ_BYTES.total, HOUR_S): [0.0] * 839 + [mib_s / 4 * 2**20 * HOUR_S]}
-    by_hour |= {(WRITTEN_BYTES.total, HOUR_S): [0.0] * 839 + [mib_s * 3 / 4 * 2**20 * HOUR_S]}
-    counted = {
-        (replace(part.total, stat="SampleCount"), DAY_S): values
-        for part, values in (
-            (READS, points),
-            (WRITES, points),
-            (READ_BYTES, [1e6 * read_samples] * 36),
-            (WRITTEN_BYTES, [None] * 36),
-        )
-    }
-    done = {(READS.total, DAY_S): [1e6] * 36, (WRITES.total, DAY_S): [0.0] * 36}
-    verdict, queries = play_with_queries(detector, replace(case, metrics=case.metrics | by_hour | counted | done))
-
-    assert (verdict == Fine("it used its throughput")) is not by_five_minutes
-    assert (FIVE_MINUTES_S in {query.period_s for query in queries}) == by_five_minutes
 
 
 @pytest.mark.parametrize(

@@ -259,10 +259,17 @@ AT_128 = peaks(read_mib_s=128, written_mib_s=0)
 DAY, NIGHT, RAISED = range(6), range(144, 150), days(0.0, {0: 1.0})
 ONCE, LOST_NIGHT = {READ_BYTES.peak: days(READ, {27: 6.2 * READ})}, {WRITTEN_BYTES.peak: days(WRITTEN, {27: None})}
 WITHIN_AN_HOUR = in_turns(range(3), range(6, 9), read_mib_s=100, written_mib_s=100)
-LONG_QUEUE = {(ebs_peaks.QUEUE[False], FIVE_MINUTES_S): [4.0] * 36 * 288}
+LONG_QUEUE, SHORT_QUEUE = ({(ebs_peaks.QUEUE[False], FIVE_MINUTES_S): [length] * 36 * 288} for length in (4.0, 0.3))
 AT_LIMIT_NIGHTLY = {**operations(120, 80, DAY), **LONG_QUEUE}
+IN_TURNS = {**operations(120, 120, DAY, NIGHT), **LONG_QUEUE}
 FREE = {**operations(60, 30, range(288)), READS.total: 30_000.0, WRITES.total: 0.0}
 BILLED = {**FREE, READS.total: 60 * 86_400.0, WRITES.total: 30 * 86_400.0}
+SILENT = {
+    READ_BYTES.peak: days(READ, {range(3, 9): 0.0}),
+    WRITTEN_BYTES.peak: days(WRITTEN, {range(3, 9): 0.0}),
+    ebs.BALANCE: days(90.0, {range(3, 9): None}),
+}
+EXCEEDED = {**reading(40, 1_000), ebs_peaks.IOPS_EXCEEDED: RAISED}
 BY_TURNS = in_turns(DAY, NIGHT, read_mib_s=100, written_mib_s=90)
 gp2 = Cases(GP2, CALM, records=ON_NITRO)
 small = Cases(replace(GP2, size_gib=200, iops=600), CALM, records=ON_NITRO)
@@ -287,17 +294,22 @@ DETECTOR = Detector(
         gp2("gp2 at full speed once a month", Flagged, "250 MiB/s", metrics=ONCE),
         gp2("gp2 that reads by day and writes by night", Flagged, "100.0 MiB/s in 35 days", metrics=BY_TURNS),
         small("200 GiB gp2, reads and writes in turns within an hour", Flagged, "125 MiB/s", metrics=WITHIN_AN_HOUR),
+        gp2("gp2 without I/O and BurstBalance for six days", Flagged, "and 125 MiB/s is", metrics=SILENT),
         gp2("gp2 that ran out of credits", Flagged, "and 250 MiB/s is", metrics={ebs.BALANCE: days(90.0, {15: 0.0})}),
         gp2("gp2 without BurstBalance", Flagged, "(BurstBalance has missing days)", metrics={ebs.BALANCE: None}),
         gp2("gp2 whose throughput check raised once", Flagged, "250", metrics={ebs_peaks.THROUGHPUT_EXCEEDED: RAISED}),
         gp2("100 GiB gp2 at its 128 MiB/s", Flagged, "IOPS and 128 MiB/s", size_gib=100, iops=300, metrics=AT_128),
         large("3,000 GiB gp2 that uses 5,000 of 9,000 IOPS", Flagged, "6,192 IOPS and 125", metrics=reading(40, 5_000)),
+        large("3,000 GiB gp2 whose IOPS exceeded check raised once", Flagged, "9,000 IOPS and 250", metrics=EXCEEDED),
         io1("io1 with 10,000 IOPS, of which 1,500 are used", Flagged, "3,000 IOPS and 125", metrics=reading(40, 1_500)),
         io1("io1 at its limit", Flagged, "gp3 with 10,000 IOPS and 125 MiB/s", metrics=reading(80, 9_900)),
         shared("io1 on several instances", Fine, "gp3 has no Multi-Attach"),
         shared("io1 on several instances, with 40,000 IOPS", Flagged, "io2 costs less", iops=40_000, size_gib=1_000),
         gp2("a busy night four weeks ago, without a point", Unknown, "on 1 of the 35 days since", metrics=LOST_NIGHT),
         magnetic("magnetic, and at its limit every night", Flagged, "200 IOPS on 35 of", metrics=AT_LIMIT_NIGHTLY),
+        magnetic("magnetic, and a program that chooses 200 IOPS", Fine, "I/O", metrics=AT_LIMIT_NIGHTLY | SHORT_QUEUE),
+        magnetic("magnetic, and the queue is unknown", Unknown, "on 35 days", metrics=operations(120, 80, DAY)),
+        magnetic("magnetic, reads by day and writes by night", Fine, "I/O", metrics=IN_TURNS),
         magnetic("magnetic, and 237 million I/O requests a month", Flagged, "with 237 million", metrics=BILLED),
         magnetic("magnetic, and a million I/O requests a month", Fine, "gp3 costs more", metrics=FREE),
         magnetic("magnetic, and no metrics", Unknown, "14 of the last 14 days"),

@@ -20,6 +20,7 @@ durability nor its steady latency, gp3 may cost less.
 """
 
 from dataclasses import replace
+from typing import Any
 
 from slackwater.model.detector import Detector, Seen, unless_decided
 from slackwater.model.metrics import Need
@@ -131,9 +132,15 @@ def closer(metrics: Metrics) -> Metrics:
 
 GP3 = examples.volume(examples.instance(), size_gib=800, iops=12_000)
 IO2 = replace(GP3, volume_type="io2", throughput_mib_s=None)
+ON_TWO = (IO2.attachments[0], replace(IO2.attachments[0], instance_id="i-2"))
+TWO = (*ON_NITRO, replace(ON_NITRO[0], id="i-2"))
+SHARED: dict[str, Any] = {"multi_attach": True, "attachments": ON_TWO, "records": TWO}
+UNCHECKED = {IOPS_EXCEEDED: None, THROUGHPUT_EXCEEDED: None}
 READING, WRITING = 900.0 * MINUTE_S, 600.0 * MINUTE_S
 AT_700, LOST_NIGHT = peaks(read_mib_s=400, written_mib_s=300), {WRITES.peak: days(WRITING, {27: None})}
 MEANS = {(READS.total, FIVE_MINUTES_S): 150_000.0, (WRITES.total, FIVE_MINUTES_S): 30_000.0}
+RAISED_ONCE = days(0.0, {15: 1.0})
+IN_AN_HOUR = in_turns(range(3), range(6, 9), reads=4_000, writes=3_000)
 BY_TURNS = in_turns(range(6), range(144, 150), reads=4_000, writes=3_000)
 
 gp3 = Cases(GP3, {**by_minute(900, 600), IOPS_EXCEEDED: 0.0}, records=ON_NITRO)
@@ -155,13 +162,19 @@ DETECTOR = Detector(
         gp3("a ten-minute batch of 10,000 IOPS every night", Fine, "used its IOPS", metrics=by_minute(900, 10_000)),
         gp3("one busy night four weeks ago", Fine, metrics={READS.peak: days(READING, {27: 10 * READING})}),
         gp3("reads by day and writes by night, each below the line", Flagged, "4,000 used in", metrics=BY_TURNS),
+        gp3("reads and writes in turns within an hour", Flagged, "4,000 used in", metrics=IN_AN_HOUR),
         gp3("reads and writes at once, above the limit", Fine, "together", metrics=closer(by_minute(4_000, 3_000))),
+        gp3("an exceeded check was raised once", Fine, "exceed", metrics={IOPS_EXCEEDED: RAISED_ONCE}),
+        io2("the throughput check of io2 was raised once", Fine, "exceed", metrics={THROUGHPUT_EXCEEDED: RAISED_ONCE}),
         bare("4,000 IOPS, which 1,000 MiB/s require", Fine, "requires its IOPS", iops=4_000, throughput_mib_s=1_000),
         gp3("6,000 IOPS, of which 1,000 MiB/s require 4,000", Flagged, "4,000 are", iops=6_000, throughput_mib_s=1_000),
         io1("64,000 IOPS, of which 700 MiB/s require 53,760", Flagged, "53,760", metrics=AT_700),
         gp3("an older day without writes", Unknown, "1 of the 35 days", metrics=LOST_NIGHT),
         bare("no metrics at all", Unknown, "14 of the last 14 days"),
+        io2("operations of 256 KiB, counted once", Flagged, "at most 6,000 used", metrics=by_minute(3_000, 0, 256)),
         io2("100 IOPS on io2", Fine, "its type", metrics=dict.fromkeys(io2.metrics), iops=100),
+        # Counts twice, because CloudWatch's maximum may be that of one instance.
+        io2("on two instances, without exceeded checks", Flagged, "at most 3,094 used", metrics=UNCHECKED, **SHARED),
         bare("on a Xen instance, by five-minute means", Flagged, "at most 600 used", records=ON_XEN, metrics=MEANS),
         bare("on a Xen instance without points", Unknown, "five-minute points", records=ON_XEN),
         *examples.without_io(bare),

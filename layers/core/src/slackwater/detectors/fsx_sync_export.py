@@ -286,6 +286,7 @@ RISES_AND_FALLS = [100 + 300 * (1 - abs(i - 144) / 144) for i in range(288)]
 
 OTHER = examples.fsx_volume(id="fsvol-0123456789abcdef1", path="/fsx/cache", nfs_export=(ASYNC,))
 READ_ONLY = replace(OTHER, nfs_export=(replace(SYNC, options=("ro", "crossmnt")),))
+NO_DISKS = [(metric, FIVE_MINUTES_S) for metric in DISKS]
 
 waits = Cases(examples.fsx_volume(nfs_export=(SYNC,)), nightly(TWO_HOURS))
 by_server = partial(waits, unpublished=("VolumeId",))
@@ -308,6 +309,8 @@ DETECTOR = Detector(
         unread("few writes", Fine, "few writes", metrics={(WRITES, HOUR_S): [3_600.0] * 336}),
         waits("large writes", Fine, "many small", metrics=nightly([150.0] * 24, kib=1024)),
         waits("the disk at its limit", Fine, "were busy", metrics=nightly(TWO_HOURS, disk_percent=96)),
+        waits("no metrics of the disks", Unknown, "DiskIopsUtilization has no point", metrics=dict.fromkeys(NO_DISKS)),
+        waits("no metrics of the server's own disks", Unknown, f"{DISKS[2].name} has", metrics={NO_DISKS[2]: None}),
         waits("busy hours without five-minute points", Unknown, "show when", metrics={(WRITES, FIVE_MINUTES_S): None}),
         unread("no metrics", Unknown, "no data in 14 days"),
         by_server("operations by file system only, and no other export to write to", Flagged, records=(READ_ONLY,)),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import batched, chain, groupby
-from math import inf, isclose, isnan, nan
+from math import inf, isnan, nan
 from typing import Final
 
 from slackwater.model.detector import Limits, Seen, limit
@@ -36,7 +36,6 @@ QUEUE: Final = [Metric("AWS/EBS", "VolumeQueueLength", statistic, "requests") fo
 CLOSER_S: Final = (HOUR_S, FIVE_MINUTES_S)  # shorter periods to read if the days do not decide
 RECENT_DAYS: Final = 8  # their five minutes often show that a ceiling was reached, with a quarter of the points
 
-POINTS_A_DAY: Final = (DAY_S / FIVE_MINUTES_S, DAY_S / MINUTE_S)  # on Xen, where some types have a point a minute
 LOST, LATE = 1 / 200, 3
 """The share of five-minute points that may be lost, and how many may be late, while CloudWatch is recording."""
 
@@ -166,27 +165,6 @@ class Look:
         pairs = zip(self._at_least.values, queue.values, strict=True)
         at_limit = [have >= rate and (length >= QUEUED or (unknown and isnan(length))) for have, length in pairs]
         return sum(day > 0 for day in grouped(Series.of(queue.start_s, FIVE_MINUTES_S, at_limit), DAY_S).present)
-
-    def reached_on_xen(self, rate: float) -> bool:
-        """Return whether its bytes had this rate for an hour on Xen, and CloudWatch has all points of each day.
-
-        Operations always have a point. A metric of bytes has a sample for each operation.
-        """
-        days, pairs = self.limits.window_days, ((READS, READ_BYTES), (WRITES, WRITTEN_BYTES))
-        counted = [
-            (done.total, *(replace(one.total, stat="SampleCount") for one in (done, moved))) for done, moved in pairs
-        ]
-        hourly = ebs.needs(self.volume, HOUR_S, days, *(moved.total for _, moved in pairs))
-        *series, read, written = self.seen.read(*ebs.daily(self.volume, days, *chain.from_iterable(counted)), *hourly)
-        today = (self.seen.now.timestamp() % DAY_S - LATE * FIVE_MINUTES_S) / DAY_S
-        for done, points, samples in batched(series, 3):
-            whole, *others, last = points.values
-            both = zip(done.optional(), samples.optional(), strict=True)
-            if whole not in POINTS_A_DAY or {whole, *others} != {whole} or not last >= whole * today:
-                return False
-            if not all(isclose(count or 0, sampled or 0, rel_tol=LOST) for count, sampled in both):
-                return False
-        return max(added([read, written]).present, default=0) >= rate * HOUR_S * MIB
 
     def recently(self, rate: float) -> dict[Part, Need]:
         """Return the five-minute needs of the time since the newest day that may have had this rate, if it is short."""
