@@ -38,12 +38,9 @@ from slackwater.rules.examples import ON_NITRO, ON_XEN, Cases, Metrics, Points, 
 from slackwater.rules.series import FEW, baseline_and_burst, filled
 
 MEAN = Metric("AWS/EBS", "BurstBalance", "Average", "percent")
-SAMPLES = Metric("AWS/EBS", "BurstBalance", "SampleCount", "minutes")  # on Nitro
 
 A_DAY: Final = 24
 A_WEEK: Final = 7 * A_DAY
-UNSEEN_HOURS: Final = 6  # without a point for so long, the present balance is unknown
-RECOVERS: Final = "its credits ran out for too short, or come back"
 
 
 class BurstLimits(Limits):
@@ -86,47 +83,30 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     if seen.is_younger(started, hours=2):
         return Fine("it has been in use for less than two hours")
 
-    look = ebs_peaks.Look(volume, ebs_peaks.BYTES, seen, ebs_peaks.PeakLimits(), kind)
-    if not look.xen and _stays_high(volume, look.limits.window_days, seen, limits):
-        return Fine(RECOVERS)
     (by_hour,) = seen.read(*ebs.needs(volume, HOUR_S, limits.window_days, BALANCE))
     least = by_hour.since(attached.timestamp())
     low, since = _low(least, limits), least.since(started.timestamp())
     on_days = len({hours_ago // A_DAY for hours_ago, is_low in enumerate(low) if is_low})
     often = on_days >= limits.empty_days or sum(takewhile(bool, low)) >= limits.gone_hours
     means = ebs.needs(volume, FIVE_MINUTES_S, limits.window_days, MEAN) if often else []
-    maybe_missing = since.missing > limits.missing_hours or all(map(isnan, least.values[-UNSEEN_HOURS:]))
+    maybe_missing = since.missing > limits.missing_hours or all(map(isnan, least.values[-6:]))
     done = ebs.needs(volume, HOUR_S, limits.window_days, READS.total, WRITES.total) if maybe_missing else []
-    soon = (_draining(least, limits) or _falling(least, limits)) if least.present else None
-    peaks = look.needs if (often or soon) and not look.xen else ()  # on Xen, only if it is flagged
-    seen.read(*means, *done, *peaks)
+    seen.read(*means, *done)
     active = _in_use(since, seen.read(*done)) if done else since
     if not least.present:
         return Unknown("BurstBalance has no data since it was attached") if active.missing else Fine("it had no I/O")
 
     few_missing = active.missing <= limits.missing_hours  # a projection from fewer points may miss a rhythm
-    shortage = soon if few_missing else None
+    shortage = (_draining(least, limits) or _falling(least, limits)) if few_missing else None
     if often:
         shortage = _gone(seen.read(*means)[0].since(attached.timestamp()), limits) or shortage
     if shortage:
+        look = ebs_peaks.Look(volume, ebs_peaks.BYTES, seen, ebs_peaks.PeakLimits(), kind)
         seen.read(*look.needs)
         return _flag(volume, least, shortage, look, limits)
-    if not few_missing or all(map(isnan, active.values[-UNSEEN_HOURS:])):
-        return Unknown(f"BurstBalance has no data in {active.missing} hours")
-    return Fine(RECOVERS)
-
-
-def _stays_high(volume: Volume, peak_days: int, seen: Seen, limits: BurstLimits) -> bool:
-    """Return whether the lowest balance of each day shows that credits were never gone, and do not end within a day.
-
-    Credits that end within a day fell as much on each of two days, or evenly for `fall_hours`.
-    """
-    days, samples = ebs.daily(volume, peak_days, BALANCE), ebs.daily(volume, limits.window_days, SAMPLES)
-    by_day, counts = seen.read(*days, *samples)
-    lowest, minutes = by_day.newest(limits.window_days + 1), (seen.now.timestamp() - counts.start_s) / MINUTE_S
-    few_missing = minutes - sum(counts.present) < min(limits.missing_hours, UNSEEN_HOURS) * HOUR_S / MINUTE_S
-    soon = max(100 / 3, 100 * A_DAY / (A_DAY + limits.fall_hours))
-    return few_missing and min(lowest.present) >= limits.empty_percent and min(lowest.newest(3).present) > soon
+    if not few_missing or all(map(isnan, active.values[-6:])):
+        return Unknown(f"BurstBalance has no point in {active.missing} hours")
+    return Fine("its credits ran out for too short, or come back")
 
 
 def _in_use(balance: Series, done: Sequence[Series]) -> Series:
@@ -283,12 +263,28 @@ def balance(*days: Points) -> Metrics:
     return {(BALANCE, HOUR_S): hours, (MEAN, FIVE_MINUTES_S): by_five_minutes, **peaks(read_mib_s=40, written_mib_s=40)}
 
 
+def by_five_minutes(*runs: tuple[float | None, int]) -> Metrics:
+    """Return runs, each of a level and its number of points."""
+    return {(MEAN, FIVE_MINUTES_S): [level for level, points in runs for _ in range(points)]}
+
+
 GP2 = examples.volume(examples.instance(), volume_type="gp2", size_gib=100, iops=300, throughput_mib_s=None)
 HOUR_OLD, FOUR_DAYS = (replace(GP2.attachments[0], attached_at=days_ago(age)) for age in (1 / 24, 4))
 UNSEEN: Final[list[float | None]] = [None] * A_DAY
 NIGHTLY, DOWN = [dip(0, 2)] * 7, (down(100, 70), down(70, 40), down(40, 10))
 SCANS, DRAINING = balance(*[dip(0.2, 5)] * 4), balance(*DOWN)
+LATE = {
+    **balance([100.0] * 13 + [0.0] * 4 + [None] + [0.0] * 4 + [None] * 2),
+    **by_five_minutes((100.0, 2_172), (0.0, 50), (None, 3), (0.0, 76), (None, 3)),
+}
+ENDS_EMPTY = {**balance(*[dip(0, 1)] * 8), **by_five_minutes(*[(100.0, 80), (0.0, 2), (50.0, 206)] * 8)}
+LOST_HOUR: Final[list[Points]] = [[*FULL[1:], None], *[FULL] * 4, *DOWN]
+SEVEN_DAYS: Final[list[Points]] = [UNSEEN, *[FULL] * 4, *DOWN]
+WEEKDAYS = (down(40, 20), FULL, FULL, FULL, down(100, 80), down(80, 60), down(60, 40), down(40, 20))
+NO_WORK = [9.0] * 72 + [0.0] * 48 + [9.0] * 72
 DARK_DAYS = balance(UNSEEN, UNSEEN, *[dip(60, 3)] * 3)
+IDLE_DAYS = {**DARK_DAYS, (READS.total, HOUR_S): NO_WORK, (WRITES.total, HOUR_S): NO_WORK}
+TWO_DAYS = ([0.0] * 20 + [100.0] * 4, FULL, [0.0] * 20 + [100.0] * 4, FULL)
 
 gp2 = Cases(GP2, records=ON_NITRO)
 young = Cases(replace(GP2, attachments=(FOUR_DAYS,)), records=ON_NITRO)
@@ -306,11 +302,20 @@ DETECTOR = Detector(
         gp2("gone for two hours every night", Flagged, "14.0 hours on 7 of 7 days: 300", metrics=balance(*NIGHTLY)),
         st1("an st1 whose scans last longer than its credits", Flagged, "40 MiB/s instead of 250 MiB/s", metrics=SCANS),
         gp2("gone since yesterday", Flagged, "last 20.0 hours", metrics=balance(dip(80, 2), [100.0] * 4 + [0.0] * 20)),
+        gp2("gone for eleven hours, with lost and late points", Flagged, "the last 11.0 hours", metrics=LATE),
+        gp2("gone for 20 hours on two of the seven days", Fine, "too short", metrics=balance(*TWO_DAYS)),
         gp2("it has fallen to 9 % in a day", Flagged, "about 2 more hours", metrics=balance(down(100, 9))),
+        gp2("a little less every day, and no point of a week ago", Flagged, "about 8", metrics=balance(*LOST_HOUR)),
+        gp2("a little less every day, of which seven are known", Flagged, "about 8 more", metrics=balance(*SEVEN_DAYS)),
         gp2("a little less every day", Flagged, "about 8 more hours", metrics=DRAINING),
         young("a little less every day since it was attached four days ago", Flagged, "8 more", metrics=DRAINING),
         gp2("on a Xen instance", Flagged, records=ON_XEN, metrics=balance(*NIGHTLY)),
         gp2("a nightly batch that takes four tenths of them", Fine, "come back", metrics=balance(*[dip(60, 3)] * 8)),
+        gp2("a nightly batch whose last ten minutes have none", Fine, "too short", metrics=ENDS_EMPTY),
+        gp2("gone for six hours once a week", Fine, "too short", metrics=balance(dip(0, 6), *[FULL] * 6)),
+        gp2("less from day to day in the working week, and full after it", Fine, metrics=balance(*WEEKDAYS)),
+        gp2("a batch that has just begun", Fine, metrics=balance([100.0] * 22 + [60.0, 20.0])),
+        gp2("two days without I/O and metrics", Fine, "come back", metrics=IDLE_DAYS),
         gp2("two days without metrics", Unknown, "in 48 hours", metrics=DARK_DAYS),
         gp2("no metrics", Unknown, "no data"),
         gp2("a gp2 of 1,000 GiB, whose baseline is its burst", Fine, "needs none", size_gib=1_000, iops=3_000),
