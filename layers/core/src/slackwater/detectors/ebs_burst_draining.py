@@ -105,7 +105,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
         seen.read(*look.needs)
         return _flag(volume, least, shortage, look, limits)
     if not few_missing or all(map(isnan, active.values[-6:])):
-        return Unknown(f"BurstBalance has no point in {active.missing} hours")
+        return Unknown(f"BurstBalance has no data in {active.missing} hours")
     return Fine("its credits ran out for too short, or come back")
 
 
@@ -305,7 +305,7 @@ DETECTOR = Detector(
         gp2("gone for eleven hours, with lost and late points", Flagged, "the last 11.0 hours", metrics=LATE),
         gp2("gone for 20 hours on two of the seven days", Fine, "too short", metrics=balance(*TWO_DAYS)),
         gp2("it has fallen to 9 % in a day", Flagged, "about 2 more hours", metrics=balance(down(100, 9))),
-        gp2("a little less every day, and no point of a week ago", Flagged, "about 8", metrics=balance(*LOST_HOUR)),
+        gp2("a little less every day, without an hour of last week", Flagged, "about 8", metrics=balance(*LOST_HOUR)),
         gp2("a little less every day, of which seven are known", Flagged, "about 8 more", metrics=balance(*SEVEN_DAYS)),
         gp2("a little less every day", Flagged, "about 8 more hours", metrics=DRAINING),
         young("a little less every day since it was attached four days ago", Flagged, "8 more", metrics=DRAINING),

@@ -374,8 +374,8 @@ DETECTOR = Detector(
         paid("a week old", Fine, "younger than 14 days", created_at=days_ago(7)),
         paid("being created", Fine, "creating", state="creating"),
         paid("a day without metrics", Unknown, "1 of the last 14 days", metrics={METERED: days(GIB, {6: None})}),
-        paid("no PermittedThroughput", Unknown, "no point for 14 d", metrics={(LEAST_PERMITTED, HOUR_S): None}),
-        paid("no number of operations", Unknown, "MetadataIOBytes has no point on 14", metrics={MOVED[5]: None}),
-        Cases(SHARE)("no metrics", Unknown, "no point in 14 days"),
+        paid("no PermittedThroughput", Unknown, "no data for 14 d", metrics={(LEAST_PERMITTED, HOUR_S): None}),
+        paid("no number of operations", Unknown, "MetadataIOBytes has no data on 14", metrics={MOVED[5]: None}),
+        Cases(SHARE)("no metrics", Unknown, "no data in 14 days"),
     ),
 )

@@ -309,7 +309,7 @@ DETECTOR = Detector(
         unread("few writes", Fine, "few writes", metrics={(WRITES, HOUR_S): [3_600.0] * 336}),
         waits("large writes", Fine, "many small", metrics=nightly([150.0] * 24, kib=1024)),
         waits("the disk at its limit", Fine, "were busy", metrics=nightly(TWO_HOURS, disk_percent=96)),
-        waits("no metrics of the disks", Unknown, "DiskIopsUtilization has no point", metrics=dict.fromkeys(NO_DISKS)),
+        waits("no metrics of the disks", Unknown, "DiskIopsUtilization has no data", metrics=dict.fromkeys(NO_DISKS)),
         waits("no metrics of the server's own disks", Unknown, f"{DISKS[2].name} has", metrics={NO_DISKS[2]: None}),
         waits("busy hours without five-minute points", Unknown, "show when", metrics={(WRITES, FIVE_MINUTES_S): None}),
         unread("no metrics", Unknown, "no data in 14 days"),
