@@ -229,6 +229,20 @@ def test_it_goes_on_with_all_series_that_were_read_before() -> None:
     assert (queue.evaluated, len(queue.flagged)) == (2, 1)
 
 
+def test_a_question_that_waits_for_a_record_and_read_no_metric_keeps_no_long_series() -> None:
+    fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
+    queue = EvaluationQueue(fleet, [enabled(needs_host()), enabled(reads_all(reads(14, HOUR_S)))], CASE_NOW)
+    kept: list[Series] = []
+    call = queue.next_call(idle=True)
+    assert call
+    kept.extend(zeros(query) for query in call.queries)
+    queue.receive(dict(zip(call.queries, kept, strict=True)), {})
+
+    assert (queue.evaluated, len(kept)) == (1, 1)
+    assert references(kept) == [2]
+    assert (drain(queue), len(queue.flagged)) == ([], 1)
+
+
 def test_a_kind_that_is_listed_is_not_taken_for_empty_before() -> None:
     fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
     queue = EvaluationQueue(fleet, [enabled(lambda _v, at, _l: Fine(f"{len(at.fleet.all(Instance))}"))], CASE_NOW)
@@ -510,6 +524,11 @@ def test_the_fleet_is_opened_no_further_than_full_calls_need() -> None:
     assert len(opened) == 500
 
 
+def references(kept: list[Series]) -> list[int]:
+    """Count the references to each: two if only the list and this call have one."""
+    return [sys.getrefcount(kept[n]) for n in range(len(kept))]
+
+
 def own_metric(volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
     return Fine(f"{len(seen.read(READ.need(('VolumeId', volume.id), period_s=DAY_S, days=14))[0])} points")
 
@@ -537,7 +556,7 @@ def test_the_metrics_of_a_group_are_not_kept_after_its_verdicts() -> None:
     drain(queue, answer)
 
     assert queue.evaluated == len(kept) == 2
-    assert [sys.getrefcount(kept[n]) for n in range(2)] == [2, 2], "only this list and the call refer to them"
+    assert references(kept) == [2, 2]
 
 
 def test_volumes_of_one_instance_that_ask_for_its_metric_ask_once() -> None:

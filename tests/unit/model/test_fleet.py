@@ -16,7 +16,8 @@ from slackwater.model.fleet import (
     UnreadableRecordError,
     is_root,
 )
-from slackwater.model.resources import Attachment, DiskMetric, Instance, Record, Target, Volume
+from slackwater.model.resources import Attachment, DiskMetric, EfsLifecycle, Instance, Record, Target, Volume
+from slackwater.rules import examples
 
 HERE = Target("123456789012", "us-east-1")
 UNATTACHED = Volume(
@@ -134,3 +135,21 @@ def test_unreadable_records_stay_with_the_fleet() -> None:
     for one in (fleet, fleet.with_(replace(UNATTACHED, id="vol-3")), fleet.mapped(lambda record: record)):
         assert list(one.broken) == [broken(Volume, "vol-2")]
         assert list(one.whole().broken) == [broken(Volume, "vol-2"), late]
+
+
+def test_what_was_requested_is_not_read_again_with_the_rest() -> None:
+    begun: list[list[str]] = []
+    rest = Rest(
+        frozenset(),
+        lambda: Late([], {}, []),
+        frozenset({EfsLifecycle}),
+        lambda _, fleet: begun.append([one.id for one in fleet.records()]),
+    )
+    systems = [examples.efs(id=f"fs-{n}") for n in range(3)]
+    fleet = Fleet(systems, rest=rest)
+    fleet.request(RecordNeededError(EfsLifecycle, "fs-1"), systems[1])
+
+    fleet.whole()
+    for again in (fleet, fleet.with_(systems[0]), fleet.mapped(lambda one: one)):
+        again.whole()
+    assert begun == [["fs-1"], ["fs-0", "fs-2"], [], [], []]

@@ -3,7 +3,8 @@
 The queue opens one resource group (resources that share metrics) after the other. So its size depends on how many
 groups wait for metrics, not on the size of the fleet. It never calls AWS: it returns calls and receives their results.
 A judgement that needs a record that was not read yet stops, too. The queue requests the record, goes on with other
-groups, and judges again at the end, with the metrics that it has collected.
+groups, and judges again at the end, with the metrics that it has collected. If the judgement had read none of them, it
+keeps only the daily ones.
 """
 
 from collections import Counter, defaultdict, deque
@@ -20,6 +21,7 @@ from slackwater.model.findings import HELD_BACK, UnknownVerdict
 from slackwater.model.fleet import Fleet, RecordNeededError, UnreadableRecordError
 from slackwater.model.metrics import Need, Series
 from slackwater.model.resources import AgentMetric, InstanceType, Record, Resource
+from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import FindingKind, Flagged, Unknown, Verdict
 from slackwater.performance import UnpublishedError
 
@@ -184,6 +186,8 @@ class EvaluationQueue:
             elif isinstance(verdict, Unknown):
                 self.unknown.append(UnknownVerdict(question.enabled.id, question.resource, verdict.reason))
         group.open = still_open
+        if group in self._late and not still_open and not any(one.asked for one in self._late[group]):
+            group.answered = {need: series for need, series in group.answered.items() if need.period_s == DAY_S}
         self._queue(group, needs)
 
     def _judge(self, question: _Question, group: _ResourceGroup) -> Verdict:

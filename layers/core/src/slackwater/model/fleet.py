@@ -167,7 +167,9 @@ class Fleet:
         """Read everything that is still missing, and return the fleet with it."""
         if self._rest:
             for kind in self._rest.on_demand:
-                self._rest.begin(kind, self)
+                missing = [one for one in self._every() if (kind, one.id) not in self._requested]
+                self._requested.update((kind, one.id) for one in missing)
+                self._rest.begin(kind, Fleet(missing))
         return self._with_late(None)
 
     def _with_late(self, rest: Rest | None) -> "Fleet":
@@ -183,14 +185,14 @@ class Fleet:
 
     def with_(self, record: Record) -> "Fleet":
         """Return the same fleet with one record replaced, or added."""
-        return Fleet((*self._every(), record), self.unreadable, self._rest, self.broken)
+        return Fleet((*self._every(), record), self.unreadable, self._rest, self.broken, self._requested)
 
     def mapped(self, change: Callable[[Record], Record]) -> "Fleet":
         """Return the same fleet with each record changed, except those that are still to be read.
 
         `change` must not change kinds and ids.
         """
-        return Fleet(map(change, self._every()), self.unreadable, self._rest, self.broken)
+        return Fleet(map(change, self._every()), self.unreadable, self._rest, self.broken, self._requested)
 
     def records(self) -> Iterable[Record]:
         """Return every record that was read so far, kind by kind."""
