@@ -219,22 +219,11 @@ def _attached(volume: Volume) -> int:
 def ebs_surplus_throughput(truth: Truth, region: str, asked: Asked) -> None:
     """Request two daily peaks for each gp3 with paid throughput.
 
-    If they are low, also request the limit check. If only their sum is high, also request hourly peaks. On Xen, hourly
-    sums and the daily number of points are enough if an hour was busy.
+    If they are low, also request the limit check. If only their sum is high, also request hourly peaks.
     """
-    sums = _as("Sum", BYTES)
     for volume in truth.attached(region):
         bought = volume.throughput_limit or 0
-        if volume.type != "gp3" or bought <= 125:
-            continue
-        if not volume.nitro:
-            moved = [truth.values(volume, name, HOUR, truth.ebs_days).max(initial=0) for name in sums]
-            if sum(moved) / HOUR >= 0.4 * bought * MIB:
-                asked.add(volume, HOUR, truth.ebs_days, *sums)
-                counts = _as("SampleCount", (*OPERATIONS, *BYTES))
-                asked.add(volume, DAY, truth.ebs_days, *_as("Sum", OPERATIONS), *counts)
-                continue
-        if not (peaks := _peaks(truth, volume, asked, _MOVED)):
+        if volume.type != "gp3" or bought <= 125 or not (peaks := _peaks(truth, volume, asked, _MOVED)):
             continue
         if peaks.least >= 0.4 * bought:
             continue
@@ -582,10 +571,9 @@ def efs_single_client(truth: Truth, region: str, asked: Asked) -> None:
 def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
     """Request daily metered bytes, and the month's mix of operations if bursting mode may be enough.
 
-    If throughput is paid for, also request hourly values. Hours are enough if bursting carries each one even if its
-    traffic falls into one minute, or if a hole is too long. Hours, halves or quarters of an hour are enough if the size
-    earns more than each of them would need in five minutes. Otherwise five-minute values are needed. Bursting mode is
-    free, so it is checked only if many days were busy enough to reach the limit, which no fleet here has.
+    If throughput is paid for, also request hourly values. Five-minute values follow, unless bursting carries every hour
+    even if its traffic falls into one minute. Bursting mode is free, so it is checked only if many days were busy
+    enough to reach the limit, which no fleet here has.
     """
     for system in _here(truth.fleet.efs, region):
         if system.replica or system.archive_bytes or truth.days_old(system.created) < 14:
@@ -603,24 +591,16 @@ def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
         busier = len(by_day) > 15 and by_day[:-15].max() > 1.2 * by_day[-15:-1].max()
         days = truth.files_days if busier else 15
         hours = max(16, days)
-        asked.add(system, HOUR, hours, "PermittedThroughput Minimum")
+        asked.add(system, HOUR, hours, "MeteredIOBytes Sum", "PermittedThroughput Minimum")
         by_hour = truth.values(system, "MeteredIOBytes Sum", HOUR, hours)
-        calm = by_hour.max() / 60 * 1.2 <= 100 * MIB * max(1.0, system.standard_bytes / TIB)
-        earned = max(1, system.standard_bytes / GIB / 20) * MIB
-        enough = (p for p in (HOUR, HOUR // 2, QUARTER) if _most(truth, system, p, days) / FIVE * 1.2 + MIB < earned)
-        period_s = HOUR if calm or len(by_hour) <= hours * 24 - 4 else next(enough, FIVE)
-        asked.add(system, period_s, hours if period_s == HOUR else days, "MeteredIOBytes Sum")
+        if by_hour.max() / 60 * 1.2 > 100 * MIB * max(1.0, system.standard_bytes / TIB):
+            asked.add(system, FIVE, days, "MeteredIOBytes Sum")
         bursting = _bursting_carries(system, month, truth.values(system, "MeteredIOBytes Sum", FIVE, days))
         paid_mib_s = (system.provisioned_mibps or 0) - system.standard_bytes / GIB / 20
         if bursting or (system.mode == "provisioned" and month / GIB < 125 * paid_mib_s):
             asked.add(system, DAY, truth.files_days, *_MONTH)
         if bursting and system.mode == "provisioned":
             asked.add(system, DAY, truth.files_days, "BurstCreditBalance Minimum")
-
-
-def _most(truth: Truth, system: ElasticFileSystem, period_s: int, days: int) -> float:
-    """Return the most bytes metered in a period."""
-    return float(truth.values(system, "MeteredIOBytes Sum", period_s, days).max(initial=0))
 
 
 def _bursting_carries(system: ElasticFileSystem, month: float, metered: Floats) -> bool:
