@@ -221,8 +221,8 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
         "Save $15 a month ($180 a year) in 1 of 3 findings · all with high confidence"
     )
     assert (
-        "1 finding shows waste. Fixing the other 2 (1 performance issue and 1 risk) raises the bill by $5"
-        " a month, so all fixes together save $10 a month. "
+        "1 finding shows waste. Fixing the other 2 (1 performance issue and 1 risk) costs $5"
+        " a month. If you fix everything, you save $10 a month. "
     ) in words(" ".join(shown.texts["p"]))
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
     assert "1 waste: $15.00 a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
@@ -234,11 +234,11 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
 @pytest.mark.parametrize(
     ("savings", "says"),
     [
-        (["-3.00"], "raises the bill by $3 a month"),
+        (["-3.00"], "costs $3 a month"),
         (["2.74"], "saves $2.74 a month"),
         ([None, None], "has an unknown cost"),
         (["0.00", "0.00"], "is free"),
-        (["-3.00", "0.00", "2.50", None], "raises the bill by $0.50 a month; the cost of 1 is unknown"),
+        (["-3.00", "0.00", "2.50", None], "costs $0.50 a month; the cost of 1 is unknown"),
         (["0.00", None], "is free for 1; the cost of 1 is unknown"),
         ([""], ""),
     ],
@@ -261,8 +261,8 @@ def test_issues_without_a_recommendation_are_not_counted_as_fixed(make) -> None:
         for n, (usd, advice) in enumerate([("-3.00", {}), ("-4.00", {}), (None, {"recommendations": ()})])
     ]
 
-    assert beside_of(make.scan(*found)) == "Fixing 2 of 3 performance issues raises the bill by $7 a month."
-    assert "Fixing 2 of the other 3 (3 performance issues) raises" in beside_of(make.scan(make.finding(), *found))
+    assert beside_of(make.scan(*found)) == "Fixing 2 of 3 performance issues costs $7 a month."
+    assert "Fixing 2 of the other 3 (3 performance issues) costs $7" in beside_of(make.scan(make.finding(), *found))
 
 
 def beside_of(scan: Any) -> str:

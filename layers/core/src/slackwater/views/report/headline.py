@@ -186,8 +186,8 @@ def _usd(finding: FindingDocument) -> Decimal:
 def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole: bool) -> str:
     """Return how the findings divide, and what the fixes of issues and risks do to the bill.
 
-    Example: `42 findings show waste. Fixing the other 12 (10 performance issues and 2 risks) raises the bill
-    by $1,420 a month, so all fixes together save $8.2k a month.` Empty if all findings are waste.
+    Example: `42 findings show waste. Fixing the other 12 (10 performance issues and 2 risks) costs $1,420
+    a month. If you fix everything, you save $8.2k a month.` Empty if all findings are waste.
 
     Args:
         findings: The findings in the report.
@@ -222,8 +222,10 @@ def _effect(fixes: Sequence[FindingDocument], waste_usd: Decimal) -> str:
     more = f"; the cost of {unknown:,} is unknown" if unknown else ""
     if cost > saved:
         left = waste_usd - (cost - saved)
-        together = f", so all fixes together save {short_dollars(left)} a month" if left > 0 and not unknown else ""
-        return f"raises the bill by {dollars(cost - saved)} a month{together}{more}"
+        together = (
+            f". If you fix everything, you save {short_dollars(left)} a month" if left > 0 and not unknown else ""
+        )
+        return f"costs {dollars(cost - saved)} a month{together}{more}"
     if cost < saved:
         return f"saves {dollars(saved - cost)} a month{more}"
     return f"is free for {len(fixes) - unknown:,}{more}" if unknown else "is free"
