@@ -154,10 +154,7 @@ def questions(beside: Path) -> Iterator[str]:
             "Real output, written by `python tools/estimate_pages.py docs/estimates`, which runs each command in that "
             "folder."
         ),
-        (
-            "`--offline` asks AWS nothing; without it, and with credentials, prices and instance types are the "
-            "Region's of today."
-        ),
+        ("`--offline` asks AWS nothing. Without it, the command uses the region's current prices and instance types."),
     )
     for one in QUESTIONS:
         yield from section(one.question)

@@ -84,7 +84,7 @@ QUESTIONS = (
     ),
     Question(
         question="What if I mistype?",
-        about="Every mistake is named, with what would do; the exit status is 2.",
+        about="The error names each mistake and suggests a valid value. The exit status is 2.",
         command=f"slackwater estimate network-transfer --instance-type t3.mirco --bytes 1TB {TOKYO}",
         status=2,
     ),

@@ -201,7 +201,7 @@ def needs_host(*needs: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
 
 
 @pytest.mark.parametrize("reads_it", ["reads", "reads_if_allowed"])
-def test_a_judgement_that_needs_a_record_that_is_still_being_read_goes_on_at_the_end(reads_it: str) -> None:
+def test_a_judgement_that_needs_a_record_that_is_still_being_read_continues_at_the_end(reads_it: str) -> None:
     evaluated: list[int] = []
 
     def wait() -> Late:
@@ -219,7 +219,7 @@ def test_a_judgement_that_needs_a_record_that_is_still_being_read_goes_on_at_the
     assert (queue.evaluated, queue.fleet.awaited) == (2, frozenset())
 
 
-def test_it_goes_on_with_all_series_that_were_read_before() -> None:
+def test_it_continues_with_all_series_that_were_read_before() -> None:
     fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
     day, hour = reads(14), reads(14, HOUR_S)
     queue = EvaluationQueue(fleet, [enabled(needs_host(day, hour)), enabled(reads_all(day, hour))], CASE_NOW)

@@ -2,8 +2,8 @@
 
 ## What it finds
 - Provisioned or Elastic throughput, if another mode or a lower amount is enough and costs less.
-- A performance issue: a file system at its limit (95 % of the permitted throughput) for an hour or more on 5 of 14
-  days, or at its provisioned throughput for 24 hours in total or for the last 6.
+- As a performance issue, not as waste: a file system at its limit (95 % of the permitted throughput) for an hour or
+  more on 5 of 14 days, or at its provisioned throughput for 24 hours in total or for the last 6.
 
 The other mode must carry the busiest five minutes of two weeks with 20 % more. Bursting is proposed only if a quarter
 of the credits is always left. That is simulated in five-minute steps for two weeks, and in daily steps for 36 days.

@@ -73,7 +73,7 @@ def _wrapped(paragraph: str) -> list[str]:
 def _limits(id_: str, limits: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield from (f"Set them, or `enabled = false`, under `[detectors.{id_}]` in the policy.", "")
     yield from table(
-        ("Limit", "Default", "Range", "Why"),
+        ("Limit", "Default", "Range", "Why this default, or what it means"),
         (
             (f"`{name}`", _default(limit), text(allowed_range(limit)), text(limit["description"]))
             for name, limit in limits.items()
