@@ -20,14 +20,7 @@ from slackwater.aws.inventory import snapshot as snapshot_module
 from slackwater.aws.inventory.inventory import READERS, AwsInventory, Reader
 from slackwater.aws.inventory.snapshot import KINDS, Earlier, SnapshotError, SnapshotWriter, open_snapshot
 from slackwater.model.findings import Gap
-from slackwater.model.fleet import (
-    Fleet,
-    Late,
-    RecordNeededError,
-    Rest,
-    UnreadableRecord,
-    UnreadableRecordError,
-)
+from slackwater.model.fleet import Fleet, Late, RecordNeededError, Rest, UnreadableRecord, UnreadableRecordError
 from slackwater.model.resources import (
     AgentMetric,
     Attachment,

@@ -113,7 +113,7 @@ class EvaluationQueue:
         """Questions that need a record that was not read yet."""
         self.questions = sum(len(fleet.all(one.detector.resource)) for one in enabled)
         self.evaluated = 0
-        self._waiting = 0  # groups
+        self._waiting = 0  # groups that wait for metrics
         early = sorted(enabled, key=lambda one: not fleet.on_demand.intersection(one.detector.reads))
         groups = _by_resource_group(fleet, early).values()
         self._unopened: Iterator[_ResourceGroup] = map(_ResourceGroup, groups)  # a list would keep their metrics
