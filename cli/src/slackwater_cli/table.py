@@ -51,6 +51,8 @@ FIX_WORDS: Final = 5
 SHORTER: Final = {
     "change instance type to": "use",
     "change to": "use",
+    "move to efs one zone": "use EFS One Zone",
+    "move to efs": "use EFS instead",
     "tier to infrequent access": "move to EFS IA",
     "and delete": "+ delete",
     "throughput capacity": "throughput",
@@ -62,14 +64,15 @@ SHORTER: Final = {
     "iops": "IOPS",
 }
 """Shorter forms of parts of actions, for lines of a table."""
-NARROWEST: Final = ((3, 20), (5, 17), (2, 23), (4, 8), (3, 15), (2, 16), (5, 15), (2, 10), (3, 8), (5, 10))
+NARROWEST: Final = ((3, 20), (5, 17), (4, 8), (3, 13), (2, 23), (5, 15), (2, 16), (2, 10), (3, 8), (5, 10))
 """Columns to narrow if the terminal is narrow, in this order, and their widths then.
 
-15 characters are still enough to tell names apart, and 23 have all but two detectors' ids in full.
+13 characters are still enough to tell names apart, and 23 have all but two detectors' ids in full.
 """
 SHORT: Final = {"medium": "med."}
+RISK: Final = "*"
 MOST_CAVEATS: Final = 2
-TITLES: Final = ("Waste", "Performance issues and risks")
+TITLES: Final = ("Waste", "Performance issues and risks*")
 
 
 def draw_scan(
@@ -154,11 +157,8 @@ def _draw_first(findings: Sequence[FindingDocument], console: Console) -> None:
     owner = f" (owner {one_line(first['owner'])})" if first["owner"] else ""
     sure = "" if first["confidence"] == "high" else f", {first['confidence']} confidence"
     noun = NOUNS.get(first["resource"]["type"], first["resource"]["type"])
-    action = _action(first)
-    if action.startswith("change to "):  # the throughput mode of an EFS file system
-        action += " throughput"
     largest = " (largest saving)" if first["kind"] == "waste" else ""
-    what = f"{noun} {_short_name(first)}, {effect(first['monthly_savings_usd'])}{sure}: {action}{owner}"
+    what = f"{noun} {_short_name(first)}, {effect(first['monthly_savings_usd'])}{sure}: {_action(first)}{owner}"
     console.print(Text.assemble((f"Do first{largest}: ", "bold"), what))
 
 
@@ -170,7 +170,7 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
     heads = ("Sev.", "Saves/mo" if is_waste else "Bill/mo", "What", "Name", "Owner", "Fix")
     rows = [
         (
-            Text(SHORT.get(finding["severity"], finding["severity"]), STYLES[finding["severity"]]),
+            _severity(finding),
             _amount(finding, is_waste=is_waste),
             Text(one_line(finding["detector"])),
             Text(_short_name(finding), "bold"),
@@ -201,6 +201,12 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
     console.print(grid)
 
 
+def _severity(finding: FindingDocument) -> Text:
+    """Return the severity, with a mark if the finding is a risk."""
+    short = SHORT.get(finding["severity"], finding["severity"])
+    return Text(short + RISK * (finding["kind"] == "risk"), STYLES[finding["severity"]])
+
+
 def _amount(finding: FindingDocument, *, is_waste: bool) -> Text:
     """Return what the fix saves, or in a table of issues how much it changes the bill.
 
@@ -220,14 +226,24 @@ def _amount(finding: FindingDocument, *, is_waste: bool) -> Text:
 
 
 def _action(finding: FindingDocument) -> str:
-    """Return the action of the first recommendation, in words."""
-    actions = [to_do["action"] for to_do in finding["recommendations"][:1]]
-    return one_line(actions[0]).replace("-", " ") if actions else "see details"
+    """Return the action of the first recommendation in words, with the value that it sets."""
+    if not finding["recommendations"]:
+        return "see details"
+    first = finding["recommendations"][0]
+    words = one_line(first["action"]).replace("-", " ").replace("iops", "IOPS")
+    if words.startswith("change to "):  # the throughput mode of an EFS file system
+        words += " throughput"
+    return f"{words} ({one_line(first['new_value'])})" if "new_value" in first else words
 
 
 def _fix(finding: FindingDocument) -> str:
     """Return the first recommendation in at most five words."""
-    words = _action(finding)
+    if not finding["recommendations"]:
+        return "see details"
+    first = finding["recommendations"][0]
+    if "new_value" in first and first["action"].startswith(("lower-", "raise-")):
+        return f"set {one_line(first['new_value'])}"
+    words = one_line(first["action"]).replace("-", " ")
     for long, short in SHORTER.items():
         words = words.replace(long, short)
     return " ".join(words.split()[:FIX_WORDS])

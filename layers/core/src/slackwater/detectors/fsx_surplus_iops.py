@@ -83,6 +83,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
                 changes=fsx.saved(file_system, replace(file_system, iops=needed)),
                 risk="A load that comes less often than the window waits for the disks until you raise the IOPS again.",
                 reversible=True,
+                new_value=f"{needed:,} IOPS",
                 command=fsx.update(file_system, f"'{json.dumps(setting)}'"),
                 joint=fsx.joint(file_system, setting),
             ),

@@ -83,12 +83,15 @@ def modify(volume: Volume, to: Volume, action: str, summary: str, risk: str) -> 
     """Recommend to change a volume online: its type, IOPS or throughput, or to a larger size."""
     grows = to.size_gib > volume.size_gib
     setting = VolumeSetting(volume_type=to.volume_type, iops=to.iops, throughput_mib_s=to.throughput_mib_s)
+    rates = ((volume.iops, to.iops, "IOPS"), (volume.throughput_mib_s, to.throughput_mib_s, "MiB/s"))
+    changed = [f"{then:,} {unit}" for now, then, unit in rates if then is not None and then != now]
     return Advice(
         action=action,
         summary=summary,
         changes=difference(ebs.monthly_units(volume), ebs.monthly_units(to)),
         risk=f"{risk} {ONLINE}",
         reversible=not grows,
+        new_value=changed[0] if len(changed) == 1 and to.volume_type == volume.volume_type else None,
         command=modify_command(to) + (f" --size {to.size_gib}" if grows else ""),
         setting=None if grows else advice.by_program(volume, setting),  # a VolumeSetting has no size
     )

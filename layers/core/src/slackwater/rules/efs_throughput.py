@@ -237,6 +237,7 @@ def change_to(
         changes=None if bill_then is None else difference(units, (*then, *bill_then)),
         risk=risk,
         reversible=True,
+        new_value=None if to.provisioned_mib_s is None else f"{to.provisioned_mib_s:,g} MiB/s",
         command=(
             f"aws efs update-file-system --file-system-id {file_system.id} --region {file_system.target.region}"
             f" --throughput-mode {to.mode}{amount}"

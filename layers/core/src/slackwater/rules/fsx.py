@@ -205,5 +205,6 @@ def set_throughput(file_system: FsxFileSystem, mb_s: int, *, action: str, summar
         changes=saved(file_system, replace(file_system, throughput_mb_s=mb_s)),
         risk=f"{'It is down for minutes' if is_alone else 'It fails over'} while it changes. {risk}",
         reversible=True,
+        new_value=f"{mb_s:,} MB/s",
         command=update(file_system, f"ThroughputCapacity={mb_s}"),
     )

@@ -179,9 +179,9 @@ type SettingDocument = VolumeSettingDocument | EfsThroughputSettingDocument | Ef
 class RecommendationDocument(TypedDict):
     """A recommendation. A null saving is unknown, and a negative one is a cost.
 
-    `deletes` is true if it deletes the resource after a backup, and a program may do so once it is approved; otherwise
-    it is absent. `setting` exists if the recommendation changes only this setting, and a program may make the change
-    once it is approved, and undo it.
+    `new_value` exists if it changes one value only: the new one, with its unit. `deletes` is true if it deletes the
+    resource after a backup, and a program may do so once it is approved; otherwise it is absent. `setting` exists if
+    the recommendation changes only this setting, and a program may make the change once it is approved, and undo it.
     """
 
     action: str
@@ -190,6 +190,7 @@ class RecommendationDocument(TypedDict):
     monthly_savings_usd: str | None
     risk: str
     reversible: bool
+    new_value: NotRequired[str]
     deletes: NotRequired[Literal[True]]
     setting: NotRequired[SettingDocument]
 

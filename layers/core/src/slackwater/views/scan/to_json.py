@@ -186,6 +186,8 @@ def _recommendation(recommendation: Recommendation) -> RecommendationDocument:
     }
     if advice.command is not None:
         to_do["command"] = advice.command
+    if advice.new_value is not None:
+        to_do["new_value"] = advice.new_value
     if advice.deletes:
         to_do["deletes"] = True
     if advice.setting is not None:
