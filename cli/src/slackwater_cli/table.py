@@ -72,7 +72,7 @@ NARROWEST: Final = ((3, 20), (5, 17), (4, 8), (3, 13), (2, 23), (5, 15), (2, 16)
 SHORT: Final = {"medium": "med."}
 RISK: Final = "*"
 MOST_CAVEATS: Final = 2
-TITLES: Final = ("Waste", "Performance issues and risks*")
+TITLES: Final = ("Waste", "Performance issues and risks")
 
 
 def draw_scan(
@@ -179,6 +179,8 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
         )
         for finding in findings
     ]
+    if any(finding["kind"] == "risk" for finding in findings):
+        title += RISK
     title = title if len(findings) == of else f"{title}: {len(findings):,} of {of:,} shown"
     legend = "" if is_waste else "   Bill/mo: + costs more, - saves"
     if any(row[1].plain.startswith("~") for row in rows):

@@ -76,14 +76,19 @@ def test_at_80_columns_the_table_has_ids_of_detectors_and_fixes_that_can_be_read
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     lines = run("demo", "--output", str(nowhere)).out.splitlines()
-    rows = [line for line in lines if re.match(r"(high|med\.|low |info) ", line)]
+    rows = [line for line in lines if re.match(r"(high|med\.|low|info)\*? ", line)]
 
     assert len(rows) == 20
     assert max(map(len, lines)) <= 80
     assert not [row for row in rows if row.endswith("…")], "a fix is cut off"
     ids = {row.split()[2] for row in rows}
     assert {"efs-throughput-mismatch", "efs-serial-small-writes", "fsx-surplus-throughput"} <= ids
-    assert [one for one in ids if "…" in one] == ["ec2-network-over-basel…"]
+    assert not [one for one in ids if "…" in one], "an id is cut off"
+    assert [row.split()[2] for row in rows if row.startswith("med.* ")] == ["ec2-network-over-baseline"], "not the risk"
+    assert {row[row.index(" set ") + 1 :] for row in rows if " set " in row} == {
+        "set 320 MB/s", "set 792 IOPS", "set 2,688 IOPS", "set 7 MiB/s"
+    }  # fmt: skip
+    assert sum(row.endswith("use EFS instead") for row in rows) == 2
 
 
 def test_the_demo_shows_the_messages_as_they_would_be_sent(shown: Demo) -> None:

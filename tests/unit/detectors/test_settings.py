@@ -1,5 +1,6 @@
 """Which settings a program may change after an approval. The command and the setting must agree."""
 
+import re
 import shlex
 from dataclasses import replace
 from typing import Any
@@ -232,3 +233,24 @@ def test_the_credits_of_a_former_elastic_file_system_are_unknown() -> None:
 
     assert elastic
     assert set(elastic) == {None}
+
+
+def test_of_all_worked_cases_the_new_value_is_one_that_the_command_sets() -> None:
+    seen = set()
+    for id_, one, verdict in flagged():
+        for advice in verdict.advice:
+            if advice.new_value is None:
+                continue
+            where = (id_, one.title, advice.action, advice.new_value)
+            number, unit = advice.new_value.split()
+            seen.add((advice.action, unit))
+            if advice.command is not None and "AUTOMATIC" not in advice.command:  # FSx then sets the included IOPS
+                assert number.replace(",", "") in re.split(r"[\s='}\"]+", advice.command), where
+    assert seen >= {
+        ("lower-iops", "IOPS"),
+        ("lower-throughput", "MiB/s"),
+        ("lower-throughput-capacity", "MB/s"),
+        ("change-to-provisioned", "MiB/s"),
+        ("raise-provisioned-in-steps", "MiB/s"),
+    }
+    assert not {action for action, _ in seen} & {"move-to-gp3", "stop", "snapshot-and-delete"}

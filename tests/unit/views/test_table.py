@@ -30,7 +30,7 @@ def test_money_is_the_first_line_and_what_was_seen_the_second(drawn, make) -> No
     lines = drawn(make.finding("1234.50"), unknown=(make.unknown(),)).splitlines()
 
     assert lines[0] == "$1,234 a month ($1,234 with high confidence) in 1 finding."
-    assert lines[1].startswith("Scan complete: every required AWS call succeeded. 1 check had too ")
+    assert lines[1].startswith("Scan complete: every required AWS call succeeded. 1 check is ")
     assert (
         " ".join("\n".join(lines[3:5]).split())
         == "Do first (largest saving): EBS volume scratch, saves $1,234/mo: delete (owner data)"

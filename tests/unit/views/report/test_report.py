@@ -709,7 +709,7 @@ def test_the_badge_counts_the_inconclusive_checks_and_leads_to_them(make) -> Non
 
     assert badge == (
         "<b>Scan complete</b> Every required AWS call succeeded. "
-        '<a href="#unknown">1 check had too little data to decide</a>'
+        '<a href="#unknown">1 check is inconclusive: AWS has too little data</a>'
     )
     assert "<b>Scan complete</b> Every required AWS call succeeded" in rendered(make.scan())
     assert words(page(one).inside["gaps"]) == "No AWS call failed."

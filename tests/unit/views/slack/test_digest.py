@@ -367,16 +367,18 @@ def test_access_errors_are_shown_in_plain_words() -> None:
         " (ec2:DescribeVolumes: UnauthorizedOperation: not authorized to perform this operation). This is incomplete"
         " audit 3 in a row. 1 required call failed. 1 call failed that the audit does not require."
     )
-    assert texts(first.blocks[-2])[-1] == ("Details are in the thread. 17 checks could not decide, for lack of data.")
+    assert texts(first.blocks[-2])[-1] == (
+        "Details are in the thread. 17 checks are inconclusive: AWS has too little data."
+    )
 
 
-@pytest.mark.parametrize(("unknown", "says"), [(1, "1 check could"), (15, "15 checks could")])
+@pytest.mark.parametrize(("unknown", "says"), [(1, "1 check is"), (15, "15 checks are")])
 def test_checks_that_could_not_decide_are_no_failed_reads(unknown: int, says: str) -> None:
     for many in (0, 1):
         for buttons in (True, False):
             text = digest(invented.news(many, unknown=unknown, buttons=buttons), POST)[0].text
 
-            assert text.count(f"{says} not decide, for lack of data.") == 1
+            assert text.count(f"{says} inconclusive: AWS has too little data.") == 1
             assert "Could not read" not in text
 
 

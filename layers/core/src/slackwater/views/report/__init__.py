@@ -50,7 +50,7 @@ from slackwater.views.scan.document import (
 from slackwater.views.scan.organization import Organization, Share, organized, within
 from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
-from slackwater.views.text.words import NOUNS, ceiling, count, gaps_title, is_held_back, missing, reasons
+from slackwater.views.text.words import NOUNS, ceiling, count, gaps_title, inconclusive, is_held_back, missing, reasons
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -497,6 +497,7 @@ def _template() -> Template:
         autoescape=True, undefined=StrictUndefined, finalize=clean, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"usd": usd, "at": at, "counted": count, "titled": title, "short": short_dollars}
+    environment.filters["inconclusive"] = inconclusive
     environment.filters["dollars"] = lambda amount: dollars(Decimal(amount))
     environment.filters["unbroken"] = unbroken
     environment.globals |= {"KINDS": KINDS, "LONG": LONG, "NOUNS": NOUNS, "REASONS": REASONS, "SEVERITIES": SEVERITIES}

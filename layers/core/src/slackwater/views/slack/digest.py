@@ -30,7 +30,7 @@ from slackwater.views.slack.blocks import (
 )
 from slackwater.views.slack.news import FindingChange, News
 from slackwater.views.slack.text import SENTENCE, literal
-from slackwater.views.text.words import ceiling, count, disabled_regions, is_held_back
+from slackwater.views.text.words import ceiling, count, disabled_regions, inconclusive, is_held_back
 
 MESSAGES, OF_DETAILS = 5, 3
 """Maximum number of messages in a thread, and how many of them details may use."""
@@ -338,7 +338,7 @@ def unseen(
 
 def _undecided(news: News) -> str:
     """Return how many checks had too little data to decide. Nothing failed there."""
-    return f"{count(news.unknown, 'check')} could not decide, for lack of data." if news.unknown else ""
+    return f"{inconclusive(news.unknown)}: AWS has too little data." if news.unknown else ""
 
 
 def _blind(organization: Organization) -> str:

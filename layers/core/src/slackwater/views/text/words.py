@@ -125,7 +125,11 @@ def headline(doc: ScanDocument) -> str:
     if all_disabled(doc):
         return "Unknown: a service control policy disables every region in this scan."
     if doc["scan"]["complete"]:
-        undecided = f"No findings, but {_undecided(doc)}" if doc["unknown"] else f"Nothing found in {_resources(doc)}"
+        undecided = (
+            f"No findings, but {inconclusive(len(doc['unknown']))}"
+            if doc["unknown"]
+            else f"Nothing found in {_resources(doc)}"
+        )
         return f"{'; '.join(found) or undecided}."
     return f"INCOMPLETE: {'at least ' if found else 'nothing can be said'}{'; '.join(found)}; {missing(doc)}."
 
@@ -194,13 +198,14 @@ def completeness(doc: ScanDocument) -> str:
         return "A service control policy disables every region in this scan. Nothing was read."
     if doc["scan"]["complete"]:
         but = ", except for disabled regions" if any("closed" in target for target in doc["scan"]["targets"]) else ""
-        why = f" {count(len(doc['unknown']), 'check')} had too little data to decide." if doc["unknown"] else ""
+        why = f" {inconclusive(len(doc['unknown']))}: AWS has too little data." if doc["unknown"] else ""
         return f"Scan complete{but}: every required AWS call succeeded.{why}"
-    return f"The failed calls are listed. {_undecided(doc)}."
+    return f"The failed calls are listed. {inconclusive(len(doc['unknown']))}."
 
 
-def _undecided(doc: ScanDocument) -> str:
-    return f"{count(len(doc['unknown']), 'check')} could not decide"
+def inconclusive(checks: int) -> str:
+    """Return a sentence's start: `1 check is inconclusive`."""
+    return f"{count(checks, 'check')} {'is' if checks == 1 else 'are'} inconclusive"
 
 
 def _resources(doc: ScanDocument) -> str:
