@@ -81,8 +81,9 @@ check-pages: .venv/ready
 	$(RUN)/python tools/estimate_pages.py "$$fresh/estimates"; \
 	$(RUN)/python tools/slack_messages.py "$$fresh/slack/messages"; \
 	$(RUN)/python tools/policy_reference.py "$$fresh/policy-reference.md"; \
+	$(RUN)/python tools/deployment_parameters.py "$$fresh/parameters.md"; \
 	$(RUN)/python tools/running_cost.py "$$fresh/running-cost.md"; \
-	for pages in detectors estimates slack/messages policy-reference.md running-cost.md; do \
+	for pages in detectors estimates slack/messages policy-reference.md parameters.md running-cost.md; do \
 	  diff -r "$$fresh/$$pages" "docs/$$pages" || { echo "docs/$$pages is stale: run 'make docs'"; exit 1; }; \
 	done
 
@@ -111,6 +112,7 @@ docs: .venv/ready ## write the generated pages again
 	$(RUN)/python tools/deploy_rights.py iam/deploy.json
 	$(RUN)/python tools/slack_pictures.py docs/slack
 	$(RUN)/python tools/policy_reference.py docs/policy-reference.md
+	$(RUN)/python tools/deployment_parameters.py docs/parameters.md
 	$(RUN)/python tools/terminal_picture.py docs/pictures/terminal.svg
 
 format: .venv/ready ## lay out the code

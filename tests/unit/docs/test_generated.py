@@ -1,5 +1,6 @@
 """The pages and pictures that `make docs` generates from the code."""
 
+import deployment_parameters
 import policy_reference
 import terminal_picture
 from slackwater.app.policy.file import policy_schema
@@ -19,3 +20,13 @@ def test_the_terminal_is_drawn_with_its_colours_and_the_same_way_each_time() -> 
     assert terminal_picture.drawn(printed) == terminal_picture.drawn(printed)
     assert ">high<" in terminal_picture.drawn(printed)
     assert terminal_picture.drawn("high $1,820 a month") != terminal_picture.drawn(printed)
+
+
+def test_the_reference_of_parameters_has_defaults_and_ranges_of_both_templates() -> None:
+    page = deployment_parameters.page()
+
+    assert "| `RetentionDays` | `400` | 7 to 3,650 | Days to keep audits and their scan documents. " in page
+    assert "| `AlarmEmail` | empty |  | The email address for alarms. " in page
+    assert "| `AuditorAccountId` | required | Twelve digits. | " in page
+    for name in deployment_parameters.TEMPLATES:
+        assert f": {name}\n" in page
