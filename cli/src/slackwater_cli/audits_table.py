@@ -13,6 +13,7 @@ from rich.text import Text
 from slackwater.model.audits import Allowance, AuditState
 from slackwater.model.object_keys import POLICY
 from slackwater.views.api.document import AuditDetailDocument, AuditDocument, OutcomeDocument
+from slackwater.views.text.money import charges
 from slackwater.views.text.one_line import one_line
 from slackwater.views.text.words import allowance, count
 from slackwater_cli.dates import minute
@@ -149,7 +150,7 @@ def _draw_outcome(outcome: OutcomeDocument, noun: str, console: Console) -> None
         Text(
             f"{count(outcome['targets'], noun)}, {outcome['incomplete_targets']:,} incomplete;"
             f" {count(outcome['api_calls'], 'request')}, {count(outcome['metrics_requested'], 'metric')},"
-            f" about {outcome['estimated_usd']} USD."
+            f" AWS charges: {charges(outcome['estimated_usd'])}."
         )
     )
 

@@ -21,7 +21,7 @@ from slackwater.views.scan.document import (
 )
 from slackwater.views.text.command import lines
 from slackwater.views.text.console import console_url
-from slackwater.views.text.money import dollars, effect
+from slackwater.views.text.money import charges, dollars, effect
 from slackwater.views.text.one_line import one_line
 from slackwater.views.text.sparkline import sparkline
 from slackwater.views.text.words import (
@@ -54,12 +54,13 @@ SHORTER: Final = {
     "move to efs one zone": "use EFS One Zone",
     "move to efs": "use EFS instead",
     "tier to infrequent access": "move to EFS IA",
-    "and delete": "+ delete",
+    " and delete": ", delete",
     "throughput capacity": "throughput",
     "to what the instance carries": "to instance limit",
     "provisioned in steps": "throughput",
-    "client side first": "write in parallel",
-    "let it take longer": "start earlier",
+    "client side first": "parallel writes",
+    "write in parallel": "parallel writes",
+    "let it take longer": "start job earlier",
     "efs": "EFS",
     "iops": "IOPS",
 }
@@ -69,8 +70,11 @@ NARROWEST: Final = ((3, 20), (5, 17), (4, 8), (3, 13), (2, 23), (5, 15), (2, 16)
 
 13 characters are still enough to tell names apart, and 23 have all but two detectors' ids in full.
 """
-SHORT: Final = {"medium": "med."}
+SHORT: Final = {"medium": "med"}
 RISK: Final = "*"
+UNSURE: Final = {"medium": "~", "low": "?"}
+"""Marks of amounts whose finding has not high confidence."""
+PROVISION: Final = "change-to-provisioned", "raise-provisioned", "lower-provisioned"
 MOST_CAVEATS: Final = 2
 TITLES: Final = ("Waste", "Performance issues and risks")
 
@@ -141,7 +145,8 @@ def _is_demo(command: str) -> bool:
 def _draw_headline(doc: ScanDocument, console: Console, *, is_demo: bool) -> None:
     complete = doc["scan"]["complete"]
     console.print(Text(headline(doc), "bold green" if complete else "bold red"))
-    cost = f"AWS charges{' would be' if is_demo else ':'} ${doc['scan']['usage']['estimated_usd']}."
+    usd = charges(doc["scan"]["usage"]["estimated_usd"])
+    cost = f"On AWS, the scan would cost {usd}." if is_demo else f"Scan cost: {usd}."
     console.print(Text(f"{completeness(doc)} {cost}"))
     for disabled in disabled_regions(
         (one["account"], one["region"]) for one in doc["scan"]["targets"] if "closed" in one
@@ -183,8 +188,9 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
         title += RISK
     title = title if len(findings) == of else f"{title}: {len(findings):,} of {of:,} shown"
     legend = "" if is_waste else "   Bill/mo: + costs more, - saves"
-    if any(row[1].plain.startswith("~") for row in rows):
-        legend += "   ~: medium or low confidence"
+    for level, mark in UNSURE.items():
+        if any(row[1].plain.startswith(mark) for row in rows):
+            legend += f"   {mark}: {level} confidence"
     console.print()
     console.print(Text.assemble((title, "bold underline"), (legend, "dim")))
     widths = [
@@ -206,15 +212,15 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
 def _severity(finding: FindingDocument) -> Text:
     """Return the severity, with a mark if the finding is a risk."""
     short = SHORT.get(finding["severity"], finding["severity"])
-    return Text(short + RISK * (finding["kind"] == "risk"), STYLES[finding["severity"]])
+    return Text(f"{short}{RISK if finding['kind'] == 'risk' else ''}", STYLES[finding["severity"]])
 
 
 def _amount(finding: FindingDocument, *, is_waste: bool) -> Text:
     """Return what the fix saves, or in a table of issues how much it changes the bill.
 
-    `~` stands for a confidence below high.
+    `~` stands for medium confidence, `?` for low.
     """
-    mark, usd = "" if finding["confidence"] == "high" else "~", finding["monthly_savings_usd"]
+    mark, usd = UNSURE.get(finding["confidence"], ""), finding["monthly_savings_usd"]
     if not finding["recommendations"]:
         return Text("-")
     if usd is None:
@@ -243,8 +249,9 @@ def _fix(finding: FindingDocument) -> str:
     if not finding["recommendations"]:
         return "see details"
     first = finding["recommendations"][0]
-    if "new_value" in first and first["action"].startswith(("lower-", "raise-")):
-        return f"set {one_line(first['new_value'])}"
+    if "new_value" in first:
+        verb = "provision" if first["action"].startswith(PROVISION) else "set"
+        return f"{verb} {one_line(first['new_value'])}"
     words = one_line(first["action"]).replace("-", " ")
     for long, short in SHORTER.items():
         words = words.replace(long, short)

@@ -223,7 +223,7 @@ def test_an_audit_is_shown_with_what_it_could_not_see_and_where_its_document_is(
         "started 2026-11-16 09:07 UTC, ended 2026-11-16 09:12 UTC.",
         "By policy version v1: all enabled detectors, in the policy's regions.",
         "7 findings, 1,234.50 USD a month, performance fixes included (1 unpriced).\n2 opened, 1 changed, 3 resolved.",
-        "3 regions, 1 incomplete; 40 requests, 500 metrics, about 0.005 USD.",
+        "3 regions, 1 incomplete; 40 requests, 500 metrics, AWS charges: under $0.01.",
         "  fsx:DescribeVolumes in us-east-1\n    AccessDenied: no\n",
         "`slackwater audits show audit-1 --format json` has a link to its scan document.",
     ):

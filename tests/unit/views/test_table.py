@@ -42,7 +42,7 @@ def test_what_to_do_first_says_if_that_is_not_sure_and_a_title_how_many_more_the
     text = drawn(*findings, make.finding("-1.00", id="p", kind="performance"))
 
     assert "saves $99/mo, medium confidence: " in text
-    assert "Waste: 19 of 30 shown   ~: medium or low confidence\n" in text
+    assert "Waste: 19 of 30 shown   ~: medium confidence\n" in text
     assert "Performance issues and risks   Bill/mo: + costs more, - saves\n" in text
 
 
@@ -178,7 +178,8 @@ def test_the_severity_and_the_sign_of_low_confidence_are_explained_above_the_row
     text = drawn(make.finding("12.30", confidence="low"), make.finding("-352.15", id="b", kind="performance"))
 
     waste, issues = text.split("Performance issues and risks")
-    assert waste.index("~: medium or low confidence") < waste.index("Sev.") < waste.index("~$12")
+    assert waste.index("?: low confidence") < waste.index("Sev.") < waste.index("?$12")
+    assert "~" not in text
     assert issues.split("\n", 1)[1].split()[:8] == [
         "Sev.",
         "Bill/mo",

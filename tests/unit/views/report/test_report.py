@@ -221,8 +221,8 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
         "Save $15 a month ($180 a year) in 1 of 3 findings · all with high confidence"
     )
     assert (
-        "1 finding shows waste. Fixing the other 2 (1 performance issue and 1 risk) costs $5"
-        " a month. If you fix everything, you save $10 a month. "
+        "1 finding shows waste. Fixing the other 2 (1 performance issue and 1 risk) raises the bill by $5"
+        " a month, which leaves $10 of the $15."
     ) in words(" ".join(shown.texts["p"]))
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
     assert "1 waste: $15.00 a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
@@ -234,11 +234,11 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
 @pytest.mark.parametrize(
     ("savings", "says"),
     [
-        (["-3.00"], "costs $3 a month"),
-        (["2.74"], "saves $2.74 a month"),
+        (["-3.00"], "raises the bill by $3 a month"),
+        (["2.74"], "lowers the bill by $2.74 a month"),
         ([None, None], "has an unknown cost"),
         (["0.00", "0.00"], "is free"),
-        (["-3.00", "0.00", "2.50", None], "costs $0.50 a month; the cost of 1 is unknown"),
+        (["-3.00", "0.00", "2.50", None], "raises the bill by $0.50 a month; the cost of 1 is unknown"),
         (["0.00", None], "is free for 1; the cost of 1 is unknown"),
         ([""], ""),
     ],
@@ -261,8 +261,10 @@ def test_issues_without_a_recommendation_are_not_counted_as_fixed(make) -> None:
         for n, (usd, advice) in enumerate([("-3.00", {}), ("-4.00", {}), (None, {"recommendations": ()})])
     ]
 
-    assert beside_of(make.scan(*found)) == "Fixing 2 of 3 performance issues costs $7 a month."
-    assert "Fixing 2 of the other 3 (3 performance issues) costs $7" in beside_of(make.scan(make.finding(), *found))
+    assert beside_of(make.scan(*found)) == "Fixing 2 of 3 performance issues raises the bill by $7 a month."
+    assert "Fixing 2 of the other 3 (3 performance issues) raises the bill by $7" in beside_of(
+        make.scan(make.finding(), *found)
+    )
 
 
 def beside_of(scan: Any) -> str:
@@ -319,13 +321,11 @@ def test_the_time_is_what_the_scan_judged_as_of(make) -> None:
     doc = scan_json.document(make.scan(make.finding()))
     shown = Page(render_report(doc))
 
-    assert "as of 2026-11-15 23:00 UTC. The scan cost about $" in words(" ".join(shown.texts["p"]))
+    assert "as of 2026-11-15 23:00 UTC. The scan cost " in words(" ".join(shown.texts["p"]))
     times = "Data up to 2026-11-15 23:00 UTC Scan started 2026-11-16 09:07 UTC Scan ended 2026-11-16 09:07 UTC"
     assert times in words(shown.inside["cost"])
     del doc["scan"]["as_of"]
-    assert "scanned on 2026-11-16 09:07 UTC. The scan cost about $" in words(
-        " ".join(Page(render_report(doc)).texts["p"])
-    )
+    assert "scanned on 2026-11-16 09:07 UTC. The scan cost " in words(" ".join(Page(render_report(doc)).texts["p"]))
 
 
 def test_a_notice_is_shown_above_all_else(make) -> None:
@@ -672,7 +672,7 @@ def test_the_headline_says_how_much_is_of_high_confidence(make) -> None:
     unsure = make.finding("10.00", id="b", confidence="medium", resource=make.volume("v-2"))
     low = make.finding("30.00", id="c", confidence="low", resource=make.volume("v-3"))
 
-    assert " · $20 of it with high confidence" in words(page(make.scan(sure, unsure)).inside["sum"])
+    assert " · $20 a month of it with high confidence" in words(page(make.scan(sure, unsure)).inside["sum"])
     assert " · none of it with high confidence" in words(page(make.scan(unsure, low)).inside["sum"])
     assert " · all with high confidence" in words(page(make.scan(sure)).inside["sum"])
 
@@ -709,7 +709,7 @@ def test_the_badge_counts_the_inconclusive_checks_and_leads_to_them(make) -> Non
 
     assert badge == (
         "<b>Scan complete</b> Every required AWS call succeeded. "
-        '<a href="#unknown">1 check is inconclusive: AWS has too little data</a>'
+        '<a href="#unknown">1 check is inconclusive</a>: AWS has too little data, so the savings do not include them'
     )
     assert "<b>Scan complete</b> Every required AWS call succeeded" in rendered(make.scan())
     assert words(page(one).inside["gaps"]) == "No AWS call failed."

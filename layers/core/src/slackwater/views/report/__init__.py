@@ -49,7 +49,7 @@ from slackwater.views.scan.document import (
 )
 from slackwater.views.scan.organization import Organization, Share, organized, within
 from slackwater.views.scan.savings import total_savings, ways
-from slackwater.views.text.money import dollars
+from slackwater.views.text.money import charges, dollars
 from slackwater.views.text.words import NOUNS, ceiling, count, gaps_title, inconclusive, is_held_back, missing, reasons
 
 if TYPE_CHECKING:
@@ -497,7 +497,7 @@ def _template() -> Template:
         autoescape=True, undefined=StrictUndefined, finalize=clean, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"usd": usd, "at": at, "counted": count, "titled": title, "short": short_dollars}
-    environment.filters["inconclusive"] = inconclusive
+    environment.filters |= {"inconclusive": inconclusive, "charges": charges}
     environment.filters["dollars"] = lambda amount: dollars(Decimal(amount))
     environment.filters["unbroken"] = unbroken
     environment.globals |= {"KINDS": KINDS, "LONG": LONG, "NOUNS": NOUNS, "REASONS": REASONS, "SEVERITIES": SEVERITIES}

@@ -74,7 +74,7 @@ def short_dollars(usd: Decimal) -> str:
 
 
 def confidence(totals: TotalsDocument, usd: Decimal) -> str:
-    """Return how much of the waste has high confidence: `$6.4k of it with high confidence`.
+    """Return how much of the waste has high confidence: `$6.4k a month of it with high confidence`.
 
     Empty if that is unknown, or if there is no waste.
     """
@@ -83,7 +83,7 @@ def confidence(totals: TotalsDocument, usd: Decimal) -> str:
         return ""
     if Decimal(sure) >= usd:
         return "all with high confidence"
-    return f"{short_dollars(Decimal(sure)) if Decimal(sure) > 0 else 'none'} of it with high confidence"
+    return f"{f'{short_dollars(Decimal(sure))} a month' if Decimal(sure) > 0 else 'none'} of it with high confidence"
 
 
 def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:
@@ -186,8 +186,8 @@ def _usd(finding: FindingDocument) -> Decimal:
 def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole: bool) -> str:
     """Return how the findings divide, and what the fixes of issues and risks do to the bill.
 
-    Example: `42 findings show waste. Fixing the other 12 (10 performance issues and 2 risks) costs $1,420
-    a month. If you fix everything, you save $8.2k a month.` Empty if all findings are waste.
+    Example: `42 findings show waste. Fixing the other 12 (10 performance issues and 2 risks) raises the bill by
+    $1,420 a month, which leaves $8.2k of the $9.6k.` Empty if all findings are waste.
 
     Args:
         findings: The findings in the report.
@@ -222,10 +222,8 @@ def _effect(fixes: Sequence[FindingDocument], waste_usd: Decimal) -> str:
     more = f"; the cost of {unknown:,} is unknown" if unknown else ""
     if cost > saved:
         left = waste_usd - (cost - saved)
-        together = (
-            f". If you fix everything, you save {short_dollars(left)} a month" if left > 0 and not unknown else ""
-        )
-        return f"costs {dollars(cost - saved)} a month{together}{more}"
+        leaves = f", which leaves {short_dollars(left)} of the {short_dollars(waste_usd)}"
+        return f"raises the bill by {dollars(cost - saved)} a month{leaves if left > 0 and not unknown else ''}{more}"
     if cost < saved:
-        return f"saves {dollars(saved - cost)} a month{more}"
+        return f"lowers the bill by {dollars(saved - cost)} a month{more}"
     return f"is free for {len(fixes) - unknown:,}{more}" if unknown else "is free"

@@ -5,11 +5,18 @@ from typing import Final
 
 WHOLE_FROM: Final = 10
 """US dollars from which cents do not matter."""
+CENT: Final = Decimal("0.01")
 
 
 def dollars(usd: Decimal) -> str:
     """Format an amount: `$9,615`, or `$2.74` below ten dollars."""
     return f"${usd:,.0f}" if abs(usd) >= WHOLE_FROM or not usd % 1 else f"${usd:,.2f}"
+
+
+def charges(usd: str) -> str:
+    """Format what AWS charges for a scan: `$0.73`, or `under $0.01`."""
+    amount = Decimal(usd)
+    return f"${amount:,.2f}" if amount >= CENT or not amount else "under $0.01"
 
 
 def effect(usd: str | None) -> str:

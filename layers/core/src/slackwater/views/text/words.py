@@ -19,7 +19,7 @@ from slackwater.views.scan.document import (
     UnknownDocument,
     UnlistedDocument,
 )
-from slackwater.views.text.money import dollars
+from slackwater.views.text.money import charges, dollars
 from slackwater.views.text.one_line import one_line
 from slackwater.views.text.sparkline import is_logarithmic
 
@@ -229,7 +229,7 @@ def facts(doc: ScanDocument) -> list[str]:
         *disabled_regions((target["account"], target["region"]) for target in head["targets"] if "closed" in target),
         *(["Prices: packaged snapshot, not live."] if _from_snapshot(doc) else []),
         *([f"Flagged but not listed: {unlisted}."] if unlisted else []),
-        f"This scan sent {requests} to AWS and asked for {metrics}, for about {usage['estimated_usd']} USD.",
+        f"This scan sent {requests} to AWS and asked for {metrics}. AWS charges: {charges(usage['estimated_usd'])}.",
     ]
 
 
