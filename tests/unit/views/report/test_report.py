@@ -109,7 +109,7 @@ def test_the_money_comes_first_then_what_was_not_seen_then_the_findings(make) ->
     )
     text = words(shown.inside["sum"])
 
-    assert text == "Save $12 a month ($148 a year) in 2 findings · all with high confidence"
+    assert text == "Save $12 a month ($148 a year) in 2 findings, all with high confidence"
     assert "waste: $12.30 a month" in words(shown.inside["found-and-not"])
     assert "2 findings, 1 unpriced" in words(shown.inside["found-and-not"])
     order = [
@@ -144,7 +144,7 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
     ]
     shown = page(make.scan(make.finding("5.00"), gaps=(make.gap(), optional), unknown=tuple(unknown)))
 
-    assert words(shown.inside["sum"]) == "Save at least $5 a month ($60 a year) in 1 finding · all with high confidence"
+    assert words(shown.inside["sum"]) == "Save at least $5 a month ($60 a year) in 1 finding, all with high confidence"
     assert "Incomplete" in shown.texts["strong"]
     seen = words(shown.inside["found-and-not"])
     assert "Incomplete: 1 required call failed" in seen
@@ -218,7 +218,7 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
 
     assert words(shown.inside["sum"]).startswith(
-        "Save $15 a month ($180 a year) in 1 of 3 findings · all with high confidence"
+        "Save $15 a month ($180 a year) in 1 of 3 findings, all with high confidence"
     )
     assert (
         "1 finding shows waste. Fixing the other 2 (1 performance issue and 1 risk) raises the bill by $5"
@@ -672,9 +672,9 @@ def test_the_headline_says_how_much_is_of_high_confidence(make) -> None:
     unsure = make.finding("10.00", id="b", confidence="medium", resource=make.volume("v-2"))
     low = make.finding("30.00", id="c", confidence="low", resource=make.volume("v-3"))
 
-    assert " · $20 a month of it with high confidence" in words(page(make.scan(sure, unsure)).inside["sum"])
-    assert " · none of it with high confidence" in words(page(make.scan(unsure, low)).inside["sum"])
-    assert " · all with high confidence" in words(page(make.scan(sure)).inside["sum"])
+    assert ", $20 a month of it with high confidence" in words(page(make.scan(sure, unsure)).inside["sum"])
+    assert ", none of it with high confidence" in words(page(make.scan(unsure, low)).inside["sum"])
+    assert ", all with high confidence" in words(page(make.scan(sure)).inside["sum"])
 
 
 @pytest.mark.parametrize(
@@ -709,7 +709,7 @@ def test_the_badge_counts_the_inconclusive_checks_and_leads_to_them(make) -> Non
 
     assert badge == (
         "<b>Scan complete</b> Every required AWS call succeeded. "
-        '<a href="#unknown">1 check is inconclusive</a>: AWS has too little data, so the savings do not include them'
+        '<a href="#unknown">1 check is inconclusive</a> and not in the savings: AWS has too little data'
     )
     assert "<b>Scan complete</b> Every required AWS call succeeded" in rendered(make.scan())
     assert words(page(one).inside["gaps"]) == "No AWS call failed."
