@@ -137,6 +137,9 @@ bundle: .venv/ready ## pack a template with its artifacts into build/bundle: dep
 e2e: .venv/ready $(TOOLS) ## deploy to a stand-in for AWS on this machine, and watch audits come and go
 	$(RUN)/pytest -q -s -x tests/e2e
 
+local-service: .venv/ready $(TOOLS) ## deploy to a replacement for AWS on this machine, to try it; Ctrl-C ends it
+	@PYTHONPATH=tools:tests $(RUN)/python tools/local_service.py build
+
 bench: .venv/ready .tools/custodian/ready ## what a scan costs, beside the least it could and beside Cloud Custodian; half an hour
 	$(RUN)/python bench/scan.py --write docs/performance.md
 	$(RUN)/python bench/compare.py --write docs/performance.md --picture docs/performance.svg

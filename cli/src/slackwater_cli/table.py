@@ -382,7 +382,8 @@ def _draw_unknown(doc: ScanDocument, console: Console, shown: int | None) -> Non
         return
     grouped = reasons(doc["unknown"])
     console.print()
-    console.print(Text(f"{count(len(doc['unknown']), 'inconclusive check')}", "bold"))
+    title = count(len(doc["unknown"]), "inconclusive check")
+    console.print(Text.assemble((title, "bold"), ": AWS has too little data" if doc["scan"]["complete"] else ""))
     for reason in grouped[:shown]:
         names = ", ".join(map(one_line, reason.examples)) + (", …" if reason.count > len(reason.examples) else "")
         why = Text(one_line(reason.reason))
@@ -394,7 +395,8 @@ def _draw_unknown(doc: ScanDocument, console: Console, shown: int | None) -> Non
             line.truncate(console.width - 2, overflow="ellipsis")
             console.print(_indented(line, 2))
     if rest := grouped[len(grouped) if shown is None else shown :]:
-        console.print(_indented(Text(f"and {count(len(rest), 'other reason')}"), 2))
+        checks = count(sum(reason.count for reason in rest), "check")
+        console.print(_indented(Text(f"and {checks} for {count(len(rest), 'other reason')}"), 2))
 
 
 def _draw_gaps(doc: ScanDocument, console: Console, shown: int | None) -> None:

@@ -109,7 +109,7 @@ def test_the_money_comes_first_then_what_was_not_seen_then_the_findings(make) ->
     )
     text = words(shown.inside["sum"])
 
-    assert text == "Save $12 a month ($148 a year) in 2 findings, all with high confidence"
+    assert text == "Save $12 a month ($148 a year), all with high confidence"
     assert "waste: $12.30 a month" in words(shown.inside["found-and-not"])
     assert "2 findings, 1 unpriced" in words(shown.inside["found-and-not"])
     order = [
@@ -144,7 +144,7 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
     ]
     shown = page(make.scan(make.finding("5.00"), gaps=(make.gap(), optional), unknown=tuple(unknown)))
 
-    assert words(shown.inside["sum"]) == "Save at least $5 a month ($60 a year) in 1 finding, all with high confidence"
+    assert words(shown.inside["sum"]) == "Save at least $5 a month ($60 a year), all with high confidence"
     assert "Incomplete" in shown.texts["strong"]
     seen = words(shown.inside["found-and-not"])
     assert "Incomplete: 1 required call failed" in seen
@@ -217,12 +217,10 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     risk = make.finding("-2.00", id="risk", kind="risk", detector="ec2-idle", resource=make.volume("v-3"))
     shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
 
-    assert words(shown.inside["sum"]).startswith(
-        "Save $15 a month ($180 a year) in 1 of 3 findings, all with high confidence"
-    )
+    assert words(shown.inside["sum"]).startswith("Save $15 a month ($180 a year), all with high confidence")
     assert (
-        "1 finding shows waste. Fixing the other 2 (1 performance issue and 1 risk) raises the bill by $5"
-        " a month, which leaves $10 of the $15."
+        "3 findings: 1 shows waste, 1 is a performance issue, and 1 is a risk. Fixing the issues and risks is optional,"
+        " and adds $5 a month to the bill."
     ) in words(" ".join(shown.texts["p"]))
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
     assert "1 waste: $15.00 a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
@@ -234,11 +232,11 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
 @pytest.mark.parametrize(
     ("savings", "says"),
     [
-        (["-3.00"], "raises the bill by $3 a month"),
-        (["2.74"], "lowers the bill by $2.74 a month"),
+        (["-3.00"], "adds $3 a month to the bill"),
+        (["2.74"], "saves $2.74 a month"),
         ([None, None], "has an unknown cost"),
         (["0.00", "0.00"], "is free"),
-        (["-3.00", "0.00", "2.50", None], "raises the bill by $0.50 a month; the cost of 1 is unknown"),
+        (["-3.00", "0.00", "2.50", None], "adds $0.50 a month to the bill; the cost of 1 is unknown"),
         (["0.00", None], "is free for 1; the cost of 1 is unknown"),
         ([""], ""),
     ],
@@ -252,7 +250,7 @@ def test_one_sentence_says_what_the_fixes_of_issues_cost(make, savings: list[str
     found = [slow(number, usd) for number, usd in enumerate(savings)]
     issues = f"{len(found)} performance issue{'s' * (len(found) > 1)}"
 
-    assert beside_of(make.scan(*found)) == (f"Fixing {issues} {says}." if says else f"{issues}.")
+    assert beside_of(make.scan(*found)) == (f"{issues}. Fixing them {says}." if says else f"{issues}.")
 
 
 def test_issues_without_a_recommendation_are_not_counted_as_fixed(make) -> None:
@@ -261,8 +259,8 @@ def test_issues_without_a_recommendation_are_not_counted_as_fixed(make) -> None:
         for n, (usd, advice) in enumerate([("-3.00", {}), ("-4.00", {}), (None, {"recommendations": ()})])
     ]
 
-    assert beside_of(make.scan(*found)) == "Fixing 2 of 3 performance issues raises the bill by $7 a month."
-    assert "Fixing 2 of the other 3 (3 performance issues) raises the bill by $7" in beside_of(
+    assert beside_of(make.scan(*found)) == "3 performance issues. Fixing 2 of them adds $7 a month to the bill."
+    assert "and 3 are performance issues. Fixing 2 of the issues is optional, and adds $7 a month" in beside_of(
         make.scan(make.finding(), *found)
     )
 
@@ -276,7 +274,7 @@ def test_without_waste_the_headline_says_so(make) -> None:
 
     assert words(page(make.scan(slow)).inside["sum"]) == "No waste found · 1 finding"
     assert words(page(make.scan(slow, gaps=(make.gap(),))).inside["sum"]) == "No waste found so far · 1 finding"
-    assert beside_of(make.scan(slow)) == "Fixing 1 performance issue is free."
+    assert beside_of(make.scan(slow)) == "1 performance issue. Fixing them is free."
 
 
 def test_waste_that_nobody_can_price_is_not_zero(make) -> None:
@@ -703,14 +701,14 @@ def test_complete_has_a_badge_and_incomplete_a_box_that_says_why(make) -> None:
     )
 
 
-def test_the_badge_counts_the_inconclusive_checks_and_leads_to_them(make) -> None:
+def test_the_badge_is_about_calls_and_the_next_lines_about_inconclusive_checks(make) -> None:
     one = make.scan(make.finding(), unknown=(make.unknown(),))
-    badge = re.search(r'class="badge">(.*?)</p>', rendered(one))[1]
 
-    assert badge == (
-        "<b>Scan complete</b> Every required AWS call succeeded. "
-        '<a href="#unknown">1 check is inconclusive</a> and not in the savings: AWS has too little data'
+    assert re.search(r'class="badge">(.*?)</p>', rendered(one))[1] == (
+        "<b>Scan complete</b> Every required AWS call succeeded"
     )
+    assert '<a href="#unknown">1 check is inconclusive</a>, because AWS has too little data.' in rendered(one)
+    assert "inconclusive</a>" not in rendered(make.scan(make.finding()))
     assert "<b>Scan complete</b> Every required AWS call succeeded" in rendered(make.scan())
     assert words(page(one).inside["gaps"]) == "No AWS call failed."
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Final
 
 from slackwater import detectors
+from slackwater.model.verdicts import FindingKind
 from slackwater.views.scan.document import FindingDocument, RecommendationDocument, TotalsDocument
 from slackwater.views.scan.savings import total_savings, ways
 from slackwater.views.text.money import dollars
@@ -186,8 +187,8 @@ def _usd(finding: FindingDocument) -> Decimal:
 def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole: bool) -> str:
     """Return how the findings divide, and what the fixes of issues and risks do to the bill.
 
-    Example: `42 findings show waste. Fixing the other 12 (10 performance issues and 2 risks) raises the bill by
-    $1,420 a month, which leaves $8.2k of the $9.6k.` Empty if all findings are waste.
+    Example: `54 findings: 42 show waste, 10 are performance issues, and 2 are risks. Fixing the issues and risks is
+    optional, and adds $1,420 a month to the bill.` Empty if all findings are waste.
 
     Args:
         findings: The findings in the report.
@@ -199,31 +200,35 @@ def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole
     others = sum(many.values()) - waste
     if not others:
         return ""
-    rest = " and ".join(count(many[kind], noun) for kind, noun in ISSUE_NOUNS.items() if kind in many)
-    first = f"{count(waste, 'finding')} {'shows' if waste == 1 else 'show'} waste. " if waste else ""
+    kinds = [kind for kind in ISSUE_NOUNS if kind in many]
+    if waste:
+        parts = [f"{waste:,} {'shows' if waste == 1 else 'show'} waste"]
+        parts += [f"{many[kind]:,} {'is a' if many[kind] == 1 else 'are'} {_noun(kind, many[kind])}" for kind in kinds]
+        first = f"{count(sum(many.values()), 'finding')}: {', '.join(parts[:-1])}, and {parts[-1]}."
+        which, optional = f"the {' and '.join(f'{_noun(kind).split()[-1]}s' for kind in kinds)}", " is optional, and"
+    else:
+        first = f"{' and '.join(f'{many[kind]:,} {_noun(kind, many[kind])}' for kind in kinds)}."
+        which, optional = "them", ""
     fixes = [one for one in findings if one["kind"] != "waste" and one["recommendations"]] if whole else []
     if not fixes:
-        return f"{first}{f'Others: {rest}' if waste else rest}."
+        return first
     fixed = f"{len(fixes):,} of " if len(fixes) < others else ""
-    which = f"the other {others:,} ({rest})" if waste else rest
-    return f"{first}Fixing {fixed}{which} {_effect(fixes, _waste_usd(totals))}."
+    return f"{first} Fixing {fixed}{which}{optional} {_effect(fixes)}."
 
 
-def _waste_usd(totals: TotalsDocument) -> Decimal:
-    return Decimal(totals["by_kind"]["waste"]["monthly_savings_usd"]) if "waste" in totals["by_kind"] else Decimal(0)
+def _noun(kind: FindingKind, many: int = 1) -> str:
+    return f"{ISSUE_NOUNS[kind]}{'' if many == 1 else 's'}"
 
 
-def _effect(fixes: Sequence[FindingDocument], waste_usd: Decimal) -> str:
-    """Return what the recommended fixes of these issues and risks do to the bill, beside the savings from waste."""
+def _effect(fixes: Sequence[FindingDocument]) -> str:
+    """Return what the recommended fixes of these issues and risks do to the bill."""
     unknown = sum(finding["monthly_savings_usd"] is None for finding in fixes)
     if unknown == len(fixes):
         return "has an unknown cost"
     cost, saved = (total_savings((one["resource"]["arn"], [sign * _usd(one)]) for one in fixes)[0] for sign in (-1, 1))
     more = f"; the cost of {unknown:,} is unknown" if unknown else ""
     if cost > saved:
-        left = waste_usd - (cost - saved)
-        leaves = f", which leaves {short_dollars(left)} of the {short_dollars(waste_usd)}"
-        return f"raises the bill by {dollars(cost - saved)} a month{leaves if left > 0 and not unknown else ''}{more}"
+        return f"adds {dollars(cost - saved)} a month to the bill{more}"
     if cost < saved:
-        return f"lowers the bill by {dollars(saved - cost)} a month{more}"
+        return f"saves {dollars(saved - cost)} a month{more}"
     return f"is free for {len(fixes) - unknown:,}{more}" if unknown else "is free"

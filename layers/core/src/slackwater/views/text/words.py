@@ -193,13 +193,12 @@ def _waste(totals: SomeTotals, high_confidence_usd: str | None) -> str:
 
 
 def completeness(doc: ScanDocument) -> str:
-    """Return whether a required call failed, and how many checks are inconclusive."""
+    """Return whether a required call failed. If one did, also how many checks are inconclusive."""
     if all_disabled(doc):
         return "A service control policy disables every region in this scan. Nothing was read."
     if doc["scan"]["complete"]:
         but = ", except for disabled regions" if any("closed" in target for target in doc["scan"]["targets"]) else ""
-        why = f" {inconclusive(len(doc['unknown']))}: AWS has too little data." if doc["unknown"] else ""
-        return f"Scan complete{but}: every required AWS call succeeded.{why}"
+        return f"Scan complete{but}: every required AWS call succeeded."
     return f"The failed calls are listed. {inconclusive(len(doc['unknown']))}."
 
 
