@@ -64,7 +64,7 @@ def table() -> str:
     """Return the table in Markdown."""
     found, as_of = rows()
     lines = [
-        f"In us-east-1, before free tiers, at prices of {as_of}. Prices with * come from sources other than AWS.",
+        f"In us-east-1, before free tiers, at prices of {as_of}. Prices with * do not come from the linked page.",
         "",
         "| | Price | Idle | USD | With audits | USD | With Slack | USD | Free each month |",
         "|-|-|-:|-:|-:|-:|-:|-:|-|",
@@ -88,15 +88,16 @@ def page() -> str:
     """Return the whole page."""
     return f"""# What a month costs
 
-The deployed service, in USD. *Idle*: no audit. *With audits*: one a week, of 17 regions with 1,000 resources and 100
-findings, and 100 API calls. *With Slack*: the same, plus a weekly digest, five posts a week, and 100 button clicks or
-commands.
+The deployed service, in USD. *Idle*: no audit. *With audits*: one a week, of 17 regions with 1,000 resources in
+all and 100 findings, and 100 API calls. *With Slack*: the same, plus a weekly digest, five posts a week, and 100 button
+clicks or commands.
 
 {table()}
 - If the account has no other dashboards or alarms, the free tier covers these. `Dashboard=false` removes the dashboard.
-- `HourlyDetectors` adds 3.30 USD for 11 metrics. With all detectors, hourly audits would add another 18 USD.
+- `HourlyDetectors` adds 3.30 USD for 11 metrics of its own, plus the audits: 18 USD more with all detectors.
 - `CleanupEnabled` adds nine alarms (0.90 USD), its backups, and a daily check of each resource that awaits clean-up.
-- Only the CloudWatch charge for metrics grows with the account. Each audit reports that charge.
+- The CloudWatch charge for metrics grows most with the account: about 3.5 metrics a resource and audit in a [large
+  one](organization.md). Each audit reports it.
 """
 
 

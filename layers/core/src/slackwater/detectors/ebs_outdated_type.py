@@ -2,20 +2,22 @@
 
 ## What it finds
 An attached gp2 or io1 volume that would cost less as gp3 with the IOPS and MiB/s of its busiest minute in 35 days plus
-20 %, at most what it can do now. The IOPS are enough whether a large operation counts once, or once per 256 KiB.
+20 %, but not more than its present limits. The IOPS are enough whether a large operation counts once, or once per 256
+KiB.
 
-A magnetic volume (`standard`) that costs more than gp3, its I/O requests included. It is a performance issue if it was
-at the type's limit of 200 IOPS or 90 MiB/s on several days while requests waited.
+A magnetic volume (`standard`) that costs more than gp3, its I/O requests included. The finding is a performance issue
+instead if it reached 200 IOPS or 90 MiB/s, the most of this type, on several days while requests waited.
 
 ## Why it matters
 gp3 costs a fifth less per GiB than gp2, and its performance does not depend on the size. AWS bills every IOPS of io1.
 
 ## When it is wrong
-- Metrics show what the volume did, not what it wanted. It keeps its full burst performance if it ran out of credits,
-  has no BurstBalance on a day with I/O, or raised VolumeIOPSExceededCheck or VolumeThroughputExceededCheck.
-- A job that runs less often than every 35 days is missed. Set `window_days` to up to 60.
+- Metrics show what the volume did, not what it wanted. The gp3 gets the old volume's full burst performance if that ran
+  out of credits, has no BurstBalance on a day with I/O, or raised VolumeIOPSExceededCheck or
+  VolumeThroughputExceededCheck.
+- The peak of a job that runs less often than every 35 days is not seen. Set `window_days` to up to 60.
 - io1 delivers its IOPS 99.9 % of the time, and gp3 99 %.
-- A magnetic volume has a limit of 40 to 200 IOPS, and EC2 does not return which.
+- A magnetic volume may have a limit from 40 to 200 IOPS, and EC2 does not return which.
 
 ## What to do
 Change the type online, but not with Multi-Attach. Always set IOPS and throughput.

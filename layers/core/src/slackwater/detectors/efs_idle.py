@@ -2,8 +2,8 @@
 
 ## What it finds
 A file system that is at least a week old and had no client in the last 36 days, or in its whole life if it is younger.
-CloudWatch must have recorded the last 30 days: it publishes `StorageBytes` for every file system, used or not, so a day
-without that metric makes the check inconclusive. An earlier day without it lowers the confidence.
+CloudWatch must have recorded the last 30 of these days: it publishes `StorageBytes` for every file system, used or not,
+so a day without that metric makes the check inconclusive. An earlier day without it lowers the confidence.
 
 ## Why it matters
 EFS bills stored data until someone deletes it. A Spot Instance may be interrupted before its job deletes its file
@@ -11,10 +11,11 @@ system ("Can Amazon EFS replace EBS?", 2025-02-19). AWS does not report that.
 
 ## When it is wrong
 - Data that you keep on purpose and read once a year looks the same. Tag it `keep`.
-- A job that runs less often than once in `look_back_days` is missed. The confidence is high only after 36 days.
+- A file system of a job that runs less often than once in `look_back_days` looks idle: raise it. The confidence is high
+  only after 36 days.
 - Bytes that move without a client come from AWS Backup, a replication, a lifecycle transition or AWS Transfer Family.
-  They are not use, but they lower the confidence.
-- No connections published at all count as idle, with lower confidence, or as inconclusive if a byte moved.
+  They lower the confidence, so Slackwater does not delete the file system: somebody may use it through Transfer Family.
+- If CloudWatch publishes no connections at all, the confidence is lower. If bytes moved too, it is inconclusive.
 
 ## What to do
 Ask the owner. Then back up and delete the file system with its mount targets, or move its data to a colder class.

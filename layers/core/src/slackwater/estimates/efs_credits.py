@@ -68,7 +68,7 @@ class Credits(Result):
     write_ceiling_mib_s: Figure = of("Writing, with credits", "MiB/s")
     read_ceiling_mib_s: Figure = of("Reading, with credits", "MiB/s")
     baseline_mib_s: Figure = of("Metered, without credits", "MiB/s")
-    burst_minutes_a_day: Figure = of("Full burst that a day earns", "min")
+    burst_minutes_a_day: Figure = of("Full burst that a day earns, by size", "min")
     refill_hours: Figure = of("From empty to full at rest", "h")
     refill_hours_at_worst: Figure | None = of("The same, if it earns by size alone", "h", null="never")
 

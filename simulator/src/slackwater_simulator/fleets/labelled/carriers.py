@@ -106,5 +106,5 @@ def without_data(use: Callable[..., Volume], much: Callable[[Draw], float]) -> d
             d, d.demand(), much(d), created=d.ago(d.uniform(0.1, 10))
         ),
         "holes: Days without metrics: inconclusive.": lambda d: use(d, d.without_days(d.demand()), much(d)),
-        "old-holes: The same weeks ago.": lambda d: use(d, d.old_holes(d.demand()), much(d)),
+        "old-holes: Days without metrics, weeks ago.": lambda d: use(d, d.old_holes(d.demand()), much(d)),
     }

@@ -126,7 +126,7 @@ def _for_throughput(d: Draw) -> Volume:
 
 EBS_SURPLUS_IOPS_ISSUES: Rows = {
     "rarely-many: A third of them is used at most.": _rarely(_iops),
-    "on-xen: The same on a Xen instance.": _iops_on_xen,
+    "on-xen: On Xen, little is used.": _iops_on_xen,
     "by-turns: Reads by day, writes by night.": _iops_by_turns,
     "restarted: Its instance was stopped and started.": _restarted(_iops),
     **carriers.interrupted(_iops, _little),
@@ -182,13 +182,13 @@ def _mib_by_turns(d: Draw) -> Volume:
 
 EBS_SURPLUS_THROUGHPUT_ISSUES: Rows = {
     "rarely-much: A third of it is used at most.": _rarely(_mib),
-    "on-xen: The same on a Xen instance.": lambda d: _mib(d, d.demand(), _little(d), _ON_XEN, (carriers.XEN,)),
+    "on-xen: On Xen, little is used.": lambda d: _mib(d, d.demand(), _little(d), _ON_XEN, (carriers.XEN,)),
     "by-turns: Reads by day, writes by night.": _mib_by_turns,
     "restarted: Its instance was stopped and started.": _restarted(_mib),
     **carriers.interrupted(_mib, _little),
 }
 EBS_SURPLUS_THROUGHPUT_CONTROLS: Rows = {
-    "idle: Attached, and idle: that says more.": lambda d: _volume(d, **_throughput(d.pick(*_BOUGHT))),
+    "idle: Attached, and idle, which is the stronger finding.": lambda d: _volume(d, **_throughput(d.pick(*_BOUGHT))),
     **_needed(_mib, "VolumeThroughputExceededCheck"),
     "stopped: On an instance that was stopped of late.": _stopped(lambda d: _throughput(d.pick(*_BOUGHT))),
     "included: The throughput that every gp3 includes.": lambda d: _mib(d, d.demand(), d.uniform(0.01, 1), (125,)),
@@ -301,7 +301,7 @@ EBS_SURPLUS_SIZE_ISSUES: Rows = {
     "slow-growth: It takes years to fill.": lambda d: _used(
         d, d.uniform(3, 15) + (np.arange(MINUTES) - MINUTES) / DAY_MINUTES * (100 / d.uniform(4, 15) / 365)
     ),
-    "one-copy: One copy weeks ago, and no more.": _one_copy,
+    "one-copy: One copy weeks ago, and nothing since.": _one_copy,
     "restarted: Its instance was stopped and started.": _resized,
     "since-weeks: Attached weeks ago.": lambda d: _with_disk(
         d, _disk(d, _nearly_empty(d)), created=d.ago(d.uniform(17, 34))

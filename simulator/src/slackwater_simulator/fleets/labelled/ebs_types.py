@@ -131,10 +131,10 @@ EBS_OUTDATED_TYPE_CONTROLS: Rows = {
     # The I/O requests are so few for its size that gp3 costs more.
     "magnetic-quiet: Magnetic, with few I/O requests a month.": lambda d: _requests(d, (1, 10), (250, 1_000)),
     "nightly: gp2 of 200 GiB that needs 250 MiB/s every night.": _needs_250(Draw.daily, (5, 60)),
-    "weekly: The same once a week.": _needs_250(Draw.weekly, (5, 120)),
-    "monthly: The same once a month.": _needs_250(Draw.monthly, (30, 120)),
-    "first-weekday: The same on the first Monday of the month, or so.": _needs_250(Draw.first_weekday, (30, 120)),
-    "seconds: The same for seconds, which minutes hide.": _seconds,
+    "weekly: gp2 of 200 GiB that needs 250 MiB/s once a week.": _needs_250(Draw.weekly, (5, 120)),
+    "monthly: gp2 of 200 GiB that needs 250 MiB/s once a month.": _needs_250(Draw.monthly, (30, 120)),
+    "first-weekday: gp2 that needs 250 MiB/s on a first Monday.": _needs_250(Draw.first_weekday, (30, 120)),
+    "seconds: gp2 that needs 250 MiB/s for seconds, which minutes hide.": _seconds,
     "shared: io1 shared by two instances.": _shared,
     "present: gp3, io2, st1 and sc1.": _present,
     "stopped: On an instance that was stopped of late.": lambda d: _volume(
@@ -289,7 +289,7 @@ EBS_BURST_DRAINING_ISSUES: Rows = {
 }
 EBS_BURST_DRAINING_CONTROLS: Rows = {
     "refilled-gp2: Half spent each night, and earned back.": lambda d: _refilled(d, "gp2"),
-    "refilled-disk: The same on disks.": lambda d: _refilled(d, "st1" if d.chance(0.6) else "sc1"),
+    "refilled-disk: Half spent each night, on disks.": lambda d: _refilled(d, "st1" if d.chance(0.6) else "sc1"),
     "weekly: Gone for hours once a week.": lambda d: _now_and_then(d, d.daily(7)),
     "once: Gone for hours, once.": lambda d: _now_and_then(d, [d.ago(d.uniform(2, 7))]),
     "just-enough: Gone in the last minutes of a batch.": _just_enough,

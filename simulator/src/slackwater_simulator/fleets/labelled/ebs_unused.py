@@ -131,7 +131,7 @@ def _hidden(d: Draw) -> Volume:
 EBS_IDLE_ISSUES: Rows = {
     "never-used: Attached, and never used.": _volume,
     # On Xen, operations are published all the time, bytes and times only while there are some.
-    "on-xen: The same on a Xen instance.": lambda d: _volume(
+    "on-xen: Never used, on a Xen instance.": lambda d: _volume(
         d, telemetry=dict.fromkeys(("VolumeReadBytes", "VolumeWriteBytes"), d.silent()), on=_host(d.named("host"), _XEN)
     ),
     "done-with: Used until more than five weeks ago.": _done_with,
@@ -426,7 +426,7 @@ EBS_UNATTACHED_ISSUES: Rows = {
         days := d.uniform(10, 300),
         **{"operator": "eks.amazonaws.com"} if days < _TRAIL_DAYS else {"tags": dict(_CSI)},
     ),
-    "rotation-given-up: A weekly or monthly job that is no more.": _given_up,
+    "rotation-given-up: A weekly or monthly job that has ended.": _given_up,
     "back-and-gone: Twice attached for weeks.": _back_and_gone,
 }
 EBS_UNATTACHED_CONTROLS: Rows = {

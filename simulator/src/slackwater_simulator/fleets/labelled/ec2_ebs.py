@@ -146,7 +146,7 @@ EBS_INSTANCE_BOUND_ISSUES: Rows = {
     "cannot-carry: Three times what it carries, unused.": _on(
         _T3, lambda d, host: _fast(d, "data", host, 1_000, _busy(d, d.spread(5, 60)))
     ),
-    "on-xen: The same on Xen.": _on(_XEN, _throughput),
+    "on-xen: More MiB/s than a Xen instance carries.": _on(_XEN, _throughput),
     "operations: More IOPS than the instance carries.": _on((*_T3, *_M5), _operations),
     "together: Several volumes at rest, too fast together.": _on((*_T3, *_M5, *_M6), _together),
 }
@@ -322,7 +322,7 @@ def _holes(d: Draw) -> Instance:
 
 EC2_EBS_THROTTLED_ISSUES: Rows = {
     "long-batch: A batch that outlasts the burst.": _long_batch,
-    "weekly: The same once a week.": lambda d: _long_batch(d, 7),
+    "weekly: A batch a week that outlasts the burst.": lambda d: _long_batch(d, 7),
     # The load is above the baseline for most of the day. `working_days` peaks at two thirds.
     "working-days: Its users want too much all day.": _asks(
         _BURSTING,
@@ -348,6 +348,6 @@ EC2_EBS_THROTTLED_CONTROLS: Rows = {
     "resized: Throttled, until it was made larger.": _resized,
 }
 EC2_EBS_THROTTLED_UNKNOWN: Rows = {
-    "xen: On Xen, where nothing tells.": _xen,
+    "xen: On Xen, where no metric shows it.": _xen,
     "holes: Days without metrics.": _holes,
 }

@@ -210,7 +210,7 @@ def _without_burst(d: Draw, starts: Callable[[Draw], list[int]]) -> Instance:
 
 EC2_NETWORK_THROTTLED_ISSUES: Rows = {
     "overdrawn: Transfers outlast the credits.": _overdrawn,
-    "counted: The same, and an agent counts it.": lambda d: _overdrawn(d, agent=d.pick("plain", "typed")),
+    "counted: Overdrawn, and an agent counts it.": lambda d: _overdrawn(d, agent=d.pick("plain", "typed")),
     "working-days: Its users want too much all day.": lambda d: _any_way(
         d, kind := d.pick(*SMALL), d.working_days() * _base(kind) * d.spread(6, 20), d.spread(5, 20)
     ),
@@ -287,7 +287,7 @@ def _resized(d: Draw) -> Instance:
 
 EC2_NETWORK_OVER_BASELINE_ISSUES: Rows = {
     "every-day: An hour or more above it, every day.": _every_day,
-    "weekdays: The same on weekdays.": lambda d: _every_day(d, [at for at in d.daily() if (at // DAY + 3) % 7 < 5]),
+    "weekdays: Above it every weekday.": lambda d: _every_day(d, [at for at in d.daily() if (at // DAY + 3) % 7 < 5]),
     # They use up to twice the baseline in busy hours. Nights and weekends refill the credits.
     "working-days: Its users live on credits by day.": lambda d: _any_way(
         d, kind := d.pick(*_OFFICE), d.working_days() * _base(kind) * d.uniform(2.8, 3.4), d.uniform(40, 60)

@@ -230,7 +230,7 @@ def _charges_unseen(d: Draw) -> Instance:
 
 EC2_CPU_CREDITS_SURCHARGED_ISSUES: Rows = {
     "hot: So busy that a fixed processor costs less.": _hot,
-    "hot-for-weeks: The same for three to five weeks.": lambda d: _hot(d, days=d.uniform(22, 34)),
+    "hot-for-weeks: As busy for three to five weeks only.": lambda d: _hot(d, days=d.uniform(22, 34)),
     "weekly-batch: A batch a week far beyond its credits.": _weekly_batch,
 }
 EC2_CPU_CREDITS_SURCHARGED_CONTROLS: Rows = {

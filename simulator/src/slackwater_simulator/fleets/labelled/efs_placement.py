@@ -223,7 +223,7 @@ def _archive(d: Draw) -> ElasticFileSystem:
 
 EFS_SINGLE_ZONE_USE_ISSUES: Rows = {
     "one-target: Its only mount target is in one zone.": _in_one,
-    "two-weeks: The same, and no month old.": lambda d: _placed(d, zones=d.pick(*"acd"), days=d.uniform(8, 20)),
+    "two-weeks: In one zone, and no month old.": lambda d: _placed(d, zones=d.pick(*"acd"), days=d.uniform(8, 20)),
 }
 EFS_SINGLE_ZONE_USE_CONTROLS: Rows = {
     "several-zones: Mount targets in two or three zones.": lambda d: _placed(d, zones="acd" if d.chance(0.6) else "ac"),

@@ -298,13 +298,13 @@ EFS_ABANDONED_ISSUES: Rows = {
     "never-mounted: Its job never came.": lambda d: _empty(d, 10, 6 * 24),
     "gappy-zeros: Zeros, with missing and late points.": _gappy_zeros,
     "backed-up: AWS Backup reads it, and nobody else.": _read_by_backup,
-    "mount-target-gone: Its job deleted the mount target within days, and no more.": lambda d: _killed_after(
+    "mount-target-gone: Its job deleted the mount target within days, and nothing else.": lambda d: _killed_after(
         d, d.spread(7, 5 * 24), mount_targets=()
     ),
 }
 EFS_ABANDONED_CONTROLS: Rows = {
     # So long ago that only efs-orphaned reports it.
-    "mount-target-long-gone: Its job deleted the mount target weeks ago, and no more.": lambda d: _killed_after(
+    "mount-target-long-gone: Its job deleted the mount target weeks ago, and nothing else.": lambda d: _killed_after(
         d, d.uniform(9, 30) * 24, mount_targets=()
     ),
     "at-work: Its job works.": lambda d: _of_job(

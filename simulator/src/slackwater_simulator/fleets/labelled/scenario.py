@@ -57,7 +57,7 @@ _IN_FULL: tuple[tuple[str, Starts], ...] = (
     ("nightly: Used in full for minutes every night.", Draw.daily),
     ("weekly: Used in full once a week.", Draw.weekly),
     ("monthly: Used in full for half an hour or more once a month.", Draw.monthly),
-    ("first-weekday: The same on the first Monday of the month, or so.", Draw.first_weekday),
+    ("first-weekday: Used in full on the first Monday of the month, or so.", Draw.first_weekday),
 )
 
 
