@@ -85,6 +85,7 @@ class Seen:
             unread: Optional needs whose metric call failed.
         """
         self.now = now
+        self._now_s = now.timestamp()
         self.fleet = fleet
         self._answered = answered
         self._unread = unread
@@ -95,9 +96,10 @@ class Seen:
         Raises:
             MetricsNeededError: The engine has not collected all of them. It collects them, then restarts the judgement.
         """
-        if missing := tuple(need for need in needs if need not in self._answered):
-            raise MetricsNeededError(missing)
-        return tuple(self._answered[need] for need in needs)
+        try:
+            return tuple(map(self._answered.__getitem__, needs))
+        except KeyError:
+            raise MetricsNeededError(tuple(need for need in needs if need not in self._answered)) from None
 
     def could_not_read(self, *needs: Need) -> bool:
         """Return whether a call for any of these optional metrics failed. Then its series has no data."""
@@ -105,7 +107,7 @@ class Seen:
 
     def finished(self, series: Series, since: datetime) -> Series:
         """Return the points of a series whose whole period is between `since` and now."""
-        return series.between(since.timestamp(), self.now.timestamp())
+        return series.between(since.timestamp(), self._now_s)
 
     def age(self, since: datetime) -> timedelta:
         """Return how long ago `since` was; zero for a resource that was created after the scan began."""

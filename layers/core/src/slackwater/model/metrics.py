@@ -125,4 +125,6 @@ class Series:
         """Return the points that begin at or after `start_s` and end at or before `end_s` (epoch seconds)."""
         first = max(0, ceil((start_s - self.start_s) / self.period_s))
         last = max(first, floor((end_s - self.start_s) / self.period_s))
+        if not first and last >= len(self.values):
+            return self
         return Series(self.start_s + first * self.period_s, self.period_s, self.values[first:last])

@@ -11,7 +11,7 @@ least the bytes divided by 256 KiB, and at most the sum of both.
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import batched, chain, groupby
@@ -112,13 +112,14 @@ class Look:
     limits: PeakLimits
     kind: InstanceType
     period_s: int = DAY_S
+    _needs: dict[tuple[str, int, float], Need] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def xen(self) -> bool:
         """Whether its instance is on Xen."""
         return self.kind.hypervisor == "xen"
 
-    @property
+    @cached_property
     def needs(self) -> tuple[Need, ...]:
         """The metrics to read."""
         parts = self._with_operations if self.xen else self.measure.parts
@@ -129,7 +130,7 @@ class Look:
         """Return the same measure by shorter periods. On Xen the periods stay the same."""
         return self if self.xen else replace(self, period_s=period_s)
 
-    @property
+    @cached_property
     def unknown(self) -> Unknown | None:
         """The verdict if CloudWatch did not record all days that count; else None."""
         if self.xen:
@@ -142,7 +143,7 @@ class Look:
                 return Unknown(f"{part.name} {words}")
         return None
 
-    @property
+    @cached_property
     def least(self) -> float:
         """The lower bound of its busiest minute."""
         return max(self._at_least.present, default=0)
@@ -152,7 +153,7 @@ class Look:
         """The upper bound of its busiest minute by any single way to count. EBS may count more."""
         return max(max(self._sum(way).present, default=0) for way in self.measure.ways)
 
-    @property
+    @cached_property
     def most(self) -> float:
         """The upper bound of its busiest minute. On Xen, the mean of its busiest five minutes."""
         return max(self.together.present, default=0)
@@ -228,7 +229,7 @@ class Look:
         missing = max(self._read(part, FIVE_MINUTES_S).missing for part in self.measure.parts)
         return Unknown(f"{self._names} lacks {missing:,} five-minute points, and it may have needed more there")
 
-    @property
+    @cached_property
     def days(self) -> int:
         """How many whole days CloudWatch recorded; on Xen, an approximation."""
         parts, period_s = ((READS, WRITES), FIVE_MINUTES_S) if self.xen else (self.measure.parts, DAY_S)
@@ -268,14 +269,17 @@ class Look:
         """Return evidence: the busiest minute of each day, with a chart up to `scale` and these levels."""
         return Evidence(f"Busiest {self.span}", round(self.most, 1), self.measure.unit, self.by_day, scale, lines)
 
-    @property
+    @cached_property
     def by_day(self) -> Series:
         """The upper bound of each day."""
         return grouped(self.together, DAY_S)
 
     def _need(self, part: Part, period_s: int, days: float = 0) -> Need:
-        metric = part.total if self.xen else part.peak
-        return ebs.needs(self.volume, period_s, days or self.limits.window_days, metric)[0]
+        if (need := self._needs.get((part.name, period_s, days))) is None:  # a judgement asks for it many times
+            metric = part.total if self.xen else part.peak
+            (need,) = ebs.needs(self.volume, period_s, days or self.limits.window_days, metric)
+            self._needs[part.name, period_s, days] = need
+        return need
 
     def _read(self, part: Part, period_s: int) -> Series:
         return self.seen.read(self._need(part, period_s))[0]
@@ -283,7 +287,7 @@ class Look:
     def _recorded(self, series: Series) -> Series:
         return self.seen.finished(series, ebs.attached_at(self.volume))
 
-    @property
+    @cached_property
     def _started_at(self) -> datetime:
         """Since when one of its instances has been running with it. Before that, points are missing due to a stop."""
         found = [(one, self.seen.fleet.get(Instance, one.instance_id)) for one in self.volume.attachments]
