@@ -334,3 +334,14 @@ def test_an_orphan_that_a_service_may_use_is_reported_and_not_deleted(title: str
     assert isinstance(verdict, Flagged)
     assert not any(advice.deletes for advice in verdict.advice)
     assert any(caveat.endswith("Slackwater does not delete it.") for caveat in verdict.caveats)
+
+
+@pytest.mark.parametrize(("look_back_days", "confidence"), [(30, "medium"), (36, "high"), (75, "medium")])
+def test_a_file_system_is_surely_idle_only_after_the_pause_that_the_policy_allows_for(
+    look_back_days: int, confidence: str
+) -> None:
+    created = CASE_NOW - timedelta(days=45)
+    verdict = flagged(*IDLE, created_at=created, limits={"look_back_days": look_back_days})
+
+    assert verdict.confidence == confidence
+    assert verdict.advice[0].deletes == (confidence == "high")

@@ -2,8 +2,9 @@
 
 ## What it finds
 A file system that is at least a week old and had no client in the last 36 days, or in its whole life if it is younger.
-CloudWatch must have recorded the last 30 of these days: it publishes `StorageBytes` for every file system, used or not,
-so a day without that metric makes the check inconclusive. An earlier day without it lowers the confidence.
+CloudWatch must have recorded the last 30 days, or the whole life of a younger one: it publishes `StorageBytes` for
+every file system, used or not, so a day without it makes the check inconclusive. An earlier such day lowers the
+confidence.
 
 ## Why it matters
 EFS bills stored data until someone deletes it. A Spot Instance may be interrupted before its job deletes its file
@@ -12,7 +13,7 @@ system ("Can Amazon EFS replace EBS?", 2025-02-19). AWS does not report that.
 ## When it is wrong
 - Data that you keep on purpose and read once a year looks the same. Tag it `keep`.
 - A file system of a job that runs less often than once in `look_back_days` looks idle: raise it. The confidence is high
-  only after 36 days.
+  only after that many days, and never before 36.
 - Bytes that move without a client come from AWS Backup, a replication, a lifecycle transition or AWS Transfer Family.
   They lower the confidence, so Slackwater does not delete the file system: somebody may use it through Transfer Family.
 - If CloudWatch publishes no connections at all, the confidence is lower. If bytes moved too, it is inconclusive.
@@ -78,7 +79,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     quiet = sum(1 for _ in takewhile(lambda stored: not isnan(stored), reversed(recorded.values)))
     whole_days = (seen.finished(one, file_system.created_at) for one in (clients, metered, read, written))
     zeros_are_real = not any(one.since(recorded.end_s - quiet * DAY_S).missing for one in whole_days)
-    sure = quiet >= SURE_DAYS and zeros_are_real and not data_bytes and not metered_bytes
+    sure = quiet >= max(SURE_DAYS, limits.look_back_days) and zeros_are_real and not data_bytes and not metered_bytes
     return Flagged(
         summary=f"{efs.describe(file_system)}, and no client for {quiet} days",
         confidence="high" if sure else "medium",
