@@ -18,7 +18,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
@@ -301,6 +301,49 @@ class LocalAws:
         """Return the physical id of a resource of a stack."""
         found = self.client("cloudformation").describe_stack_resource(StackName=stack, LogicalResourceId=name)
         return str(found["StackResourceDetail"]["PhysicalResourceId"])
+
+    def change_cleanup(self, finding_id: str, change: Callable[[dict[str, Any]], bool]) -> bool:
+        """Change the stored record of a clean-up between two of its steps. Return whether that worked.
+
+        `change` edits the document and returns whether to store it.
+        """
+        dynamodb, table = self.client("dynamodb"), self.outputs["TableName"]
+        key = {":pk": {"S": f"CLEANUP#{finding_id}"}}
+        found = dynamodb.query(
+            TableName=table, ConsistentRead=True, KeyConditionExpression="pk = :pk", ExpressionAttributeValues=key
+        )["Items"]
+        if not found:
+            return False
+        (stored,) = found
+        document, revision = json.loads(stored["document"]["S"]), int(stored["revision"]["N"])
+        if not change(document):
+            return False
+        document["revision"] = revision + 1
+        item = stored | {"document": {"S": json.dumps(document)}, "revision": {"N": str(revision + 1)}}
+        same = {"ConditionExpression": "revision = :was", "ExpressionAttributeValues": {":was": {"N": str(revision)}}}
+        try:
+            dynamodb.put_item(TableName=table, Item=item, **same)
+        except dynamodb.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def days_pass(self, finding_id: str, days: float) -> bool:
+        """Move the tagging of a clean-up into the past. Return whether that worked: it must wait, and be warned of."""
+
+        def earlier(document: dict[str, Any]) -> bool:
+            tagging = document["marked"]
+            if (
+                document["stage"] != "waiting"
+                or tagging is None
+                or tagging["delivered_at"] is None
+                or tagging["notice"]
+            ):
+                return False  # the days count from when Slack accepted the warning
+            for name in ("at", "act_after", "delivered_at"):
+                tagging[name] = (datetime.fromisoformat(tagging[name]) - timedelta(days=days)).isoformat()
+            return True
+
+        return self.change_cleanup(finding_id, earlier)
 
     def simulated(self, service: str) -> Any:
         """Return a client of the simulated account, with all permissions there."""

@@ -3,17 +3,19 @@
 The account is the simulated one of `slackwater demo`, and messages to Slack appear in this terminal. Nothing is real.
 """
 
+import json
 import os
 import shlex
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from bundle import bundle
-from local_aws import BIN, REGION, LocalAws, build, must, scratch
+from local_aws import AWS_CLI, BIN, REGION, LocalAws, build, must, scratch
 from support.slack_server import Posted, SlackServer
 
 POLICY = f"""[scan]
@@ -24,6 +26,8 @@ channel = "C0DEFAULT"
 """
 NOT_YOURS = {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
 """Keeps a profile of the user from being used with the replacement."""
+STEPS = 40
+"""How often to advance the simulated account by five minutes, so that backups and deletions finish."""
 
 
 def main(folder: Path) -> None:
@@ -50,9 +54,15 @@ In another terminal:
   slackwater audits start --wait
   slackwater policy push {policy}        # after you change the policy
 
-Messages to Slack appear below. Ctrl-C deletes everything.
+Messages to Slack appear below. Type a number of days to let this time pass for the clean-ups that wait, so that they
+delete. Ctrl-C deletes everything.
 """)
-            follow(slack)
+            ended = threading.Event()
+            threading.Thread(target=let_time_pass, args=(aws, ended), daemon=True).start()
+            try:
+                follow(slack)
+            finally:
+                ended.set()
 
 
 def exports(environment: dict[str, str]) -> str:
@@ -60,7 +70,12 @@ def exports(environment: dict[str, str]) -> str:
     own = {key: value for key, value in environment.items() if key not in {"PATH", "HOME", "TMPDIR"}} | NOT_YOURS
     lines = [f"export {key}={shlex.quote(value)}" for key, value in own.items()]
     return "\n".join(
-        (*lines, f'export PATH={shlex.quote(str(BIN))}:"$PATH"', "unset AWS_PROFILE AWS_SESSION_TOKEN", "")
+        (
+            *lines,
+            f'export PATH={shlex.quote(f"{BIN}:{AWS_CLI.parent}")}:"$PATH"',
+            "unset AWS_PROFILE AWS_SESSION_TOKEN",
+            "",
+        )
     )
 
 
@@ -74,6 +89,25 @@ def follow(slack: SlackServer) -> None:
                     seen.add((channel.id, message.ts))
                     print_message(channel.name, message)
         time.sleep(0.5)
+
+
+def let_time_pass(aws: LocalAws, ended: threading.Event) -> None:
+    """Read numbers of days from standard input. For each, let waiting clean-ups be that much older, and finish."""
+    aws.simulate("hide_backups", arguments=[])  # or a backup's reads, an hour in the future, would count as use
+    for line in sys.stdin:
+        try:
+            days = float(line)
+        except ValueError:
+            say("Type a number of days, such as 30.")
+            continue
+        listed = json.loads(must("slackwater", "cleanup", "status", "--format", "json", environment=aws.environment()))
+        moved = [one["resource"]["name"] for one in listed["cleanups"] if aws.days_pass(one["finding_id"], days)]
+        who = ", ".join(moved) or "no clean-up: none waits, or Slack has not accepted its warning yet"
+        say(f"{days:g} days pass for {who}.")
+        for _ in range(STEPS if moved else 0):
+            if ended.wait(1):
+                return
+            aws.simulate("advance", seconds=300)  # a backup takes minutes
 
 
 def print_message(channel: str, message: Posted) -> None:

@@ -123,16 +123,7 @@ def title(what: str, finding: dict[str, Any]) -> str:
 
 def days_pass(service, finding: dict[str, Any], days: float) -> None:
     """Move the recorded tagging into the past, between two steps, instead of waiting."""
-
-    def earlier(document: dict[str, Any]) -> bool:
-        mark = document["marked"]
-        if mark["delivered_at"] is None or mark["notice"]:
-            return False  # the days count from when Slack accepted the warning
-        for name in ("at", "act_after", "delivered_at"):
-            mark[name] = (datetime.fromisoformat(mark[name]) - timedelta(days=days)).isoformat()
-        return True
-
-    until("a moment between two writes", lambda: changed(service, finding, earlier))
+    until("a moment between two writes", lambda: service.aws.days_pass(finding["id"], days))
 
 
 def fence_stood(service, finding: dict[str, Any]) -> None:
@@ -145,29 +136,11 @@ def fence_stood(service, finding: dict[str, Any]) -> None:
         document["fenced_at"] = (datetime.fromisoformat(document["fenced_at"]) - timedelta(minutes=30)).isoformat()
         return True
 
-    in_time(service, f"the fence of {finding['resource']['name']}", lambda: changed(service, finding, earlier))
-
-
-def changed(service, finding: dict[str, Any], change: Callable[[dict[str, Any]], bool]) -> bool:
-    """Change the record of a clean-up between two steps. Return whether that worked."""
-    table, dynamodb = service.aws.outputs["TableName"], service.aws.client("dynamodb")
-
-    asked = {
-        "KeyConditionExpression": "pk = :pk",
-        "ExpressionAttributeValues": {":pk": {"S": f"CLEANUP#{finding['id']}"}},
-    }
-    (stored,) = dynamodb.query(TableName=table, ConsistentRead=True, **asked)["Items"]
-    document, revision = json.loads(stored["document"]["S"]), int(stored["revision"]["N"])
-    if not change(document):
-        return False
-    document["revision"] = revision + 1
-    item = stored | {"document": {"S": json.dumps(document)}, "revision": {"N": str(revision + 1)}}
-    unmoved = {"ConditionExpression": "revision = :was", "ExpressionAttributeValues": {":was": {"N": str(revision)}}}
-    try:
-        dynamodb.put_item(TableName=table, Item=item, **unmoved)
-    except dynamodb.exceptions.ConditionalCheckFailedException:
-        return False
-    return True
+    in_time(
+        service,
+        f"the fence of {finding['resource']['name']}",
+        lambda: service.aws.change_cleanup(finding["id"], earlier),
+    )
 
 
 def in_time[T](service, what: str, look: Callable[[], T]) -> T:
