@@ -109,7 +109,7 @@ def test_the_money_comes_first_then_what_was_not_seen_then_the_findings(make) ->
     )
     text = words(shown.inside["sum"])
 
-    assert text == "Save $12 a month ($148 a year), all with high confidence"
+    assert text == "Save $12 a month all with high confidence · $148 a year in total"
     assert "waste: $12.30 a month" in words(shown.inside["found-and-not"])
     assert "2 findings, 1 unpriced" in words(shown.inside["found-and-not"])
     order = [
@@ -144,7 +144,7 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
     ]
     shown = page(make.scan(make.finding("5.00"), gaps=(make.gap(), optional), unknown=tuple(unknown)))
 
-    assert words(shown.inside["sum"]) == "Save at least $5 a month ($60 a year), all with high confidence"
+    assert words(shown.inside["sum"]) == "Save at least $5 a month all with high confidence · $60 a year in total"
     assert "Incomplete" in shown.texts["strong"]
     seen = words(shown.inside["found-and-not"])
     assert "Incomplete: 1 required call failed" in seen
@@ -217,10 +217,10 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     risk = make.finding("-2.00", id="risk", kind="risk", detector="ec2-idle", resource=make.volume("v-3"))
     shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
 
-    assert words(shown.inside["sum"]).startswith("Save $15 a month ($180 a year), all with high confidence")
+    assert words(shown.inside["sum"]).startswith("Save $15 a month all with high confidence · $180 a year in total")
     assert (
-        "3 findings: 1 shows waste, 1 is a performance issue, and 1 is a risk. Fixing the issues and risks is optional,"
-        " and adds $5 a month to the bill."
+        "3 findings: 1 shows waste, 1 is a performance issue, and 1 is a risk. The savings are from waste"
+        " only. Fixing the other 2 adds $5 a month to the bill."
     ) in words(" ".join(shown.texts["p"]))
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
     assert "1 waste: $15.00 a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
@@ -260,8 +260,9 @@ def test_issues_without_a_recommendation_are_not_counted_as_fixed(make) -> None:
     ]
 
     assert beside_of(make.scan(*found)) == "3 performance issues. Fixing 2 of them adds $7 a month to the bill."
-    assert "and 3 are performance issues. Fixing 2 of the issues is optional, and adds $7 a month" in beside_of(
-        make.scan(make.finding(), *found)
+    assert (
+        "and 3 are performance issues. The savings are from waste only. Fixing 2 of the other 3 adds $7 a month"
+        in beside_of(make.scan(make.finding(), *found))
     )
 
 
@@ -670,9 +671,9 @@ def test_the_headline_says_how_much_is_of_high_confidence(make) -> None:
     unsure = make.finding("10.00", id="b", confidence="medium", resource=make.volume("v-2"))
     low = make.finding("30.00", id="c", confidence="low", resource=make.volume("v-3"))
 
-    assert ", $20 a month of it with high confidence" in words(page(make.scan(sure, unsure)).inside["sum"])
-    assert ", none of it with high confidence" in words(page(make.scan(unsure, low)).inside["sum"])
-    assert ", all with high confidence" in words(page(make.scan(sure)).inside["sum"])
+    assert " $20 of it with high confidence" in words(page(make.scan(sure, unsure)).inside["sum"])
+    assert " none of it with high confidence" in words(page(make.scan(unsure, low)).inside["sum"])
+    assert " all with high confidence" in words(page(make.scan(sure)).inside["sum"])
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def short_dollars(usd: Decimal) -> str:
 
 
 def confidence(totals: TotalsDocument, usd: Decimal) -> str:
-    """Return how much of the waste has high confidence: `$6.4k a month of it with high confidence`.
+    """Return how much of the waste has high confidence: `$6.4k of it with high confidence`.
 
     Empty if that is unknown, or if there is no waste.
     """
@@ -84,7 +84,7 @@ def confidence(totals: TotalsDocument, usd: Decimal) -> str:
         return ""
     if Decimal(sure) >= usd:
         return "all with high confidence"
-    return f"{f'{short_dollars(Decimal(sure))} a month' if Decimal(sure) > 0 else 'none'} of it with high confidence"
+    return f"{short_dollars(Decimal(sure)) if Decimal(sure) > 0 else 'none'} of it with high confidence"
 
 
 def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:
@@ -187,8 +187,8 @@ def _usd(finding: FindingDocument) -> Decimal:
 def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole: bool) -> str:
     """Return how the findings divide, and what the fixes of issues and risks do to the bill.
 
-    Example: `54 findings: 42 show waste, 10 are performance issues, and 2 are risks. Fixing the issues and risks is
-    optional, and adds $1,420 a month to the bill.` Empty if all findings are waste.
+    Example: `54 findings: 42 show waste, 10 are performance issues, and 2 are risks. The savings are from waste only.
+    Fixing the other 12 adds $1,420 a month to the bill.` Empty if all findings are waste.
 
     Args:
         findings: The findings in the report.
@@ -205,15 +205,15 @@ def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole
         parts = [f"{waste:,} {'shows' if waste == 1 else 'show'} waste"]
         parts += [f"{many[kind]:,} {'is a' if many[kind] == 1 else 'are'} {_noun(kind, many[kind])}" for kind in kinds]
         first = f"{count(sum(many.values()), 'finding')}: {', '.join(parts[:-1])}, and {parts[-1]}."
-        which, optional = f"the {' and '.join(f'{_noun(kind).split()[-1]}s' for kind in kinds)}", " is optional, and"
     else:
         first = f"{' and '.join(f'{many[kind]:,} {_noun(kind, many[kind])}' for kind in kinds)}."
-        which, optional = "them", ""
     fixes = [one for one in findings if one["kind"] != "waste" and one["recommendations"]] if whole else []
     if not fixes:
         return first
     fixed = f"{len(fixes):,} of " if len(fixes) < others else ""
-    return f"{first} Fixing {fixed}{which}{optional} {_effect(fixes)}."
+    if not waste:
+        return f"{first} Fixing {fixed}them {_effect(fixes)}."
+    return f"{first} The savings are from waste only. Fixing {fixed}the other {others:,} {_effect(fixes)}."
 
 
 def _noun(kind: FindingKind, many: int = 1) -> str:
