@@ -598,7 +598,7 @@ def cleanups() -> dict[str, tuple[str, Message]]:
         "cleanup-over-cap": (
             "A run over the cap",
             over_cap(
-                "11 resources, 4 of them begun in the last 24 hours: the policy's cleanup.most_resources is 10", 7
+                "11 clean-ups in 24 hours (4 of them started already): the policy's cleanup.most_resources allows 10", 7
             ),
         ),
     }

@@ -359,7 +359,7 @@ def test_one_more_than_the_cap_and_none_is_begun(service, found):
     status, answer = service.cli_status("cleanup", "approve", found[ONE_MORE]["id"], "--yes")
     assert (status, "most_resources" in answer) == (0, True), answer
     status, answer = service.cli_status("cleanup", "run")
-    assert (status, "nothing was begun" in answer) == (2, True), answer
+    assert (status, "no clean-up started" in answer) == (2, True), answer
     assert service.call("POST", "/cleanups", {}, who=service.ada).status == 409
     assert len(service.executions("CleanupStateMachineArn")) == len(before)
     assert CLEANUP_TAG not in tags(service, found[ONE_MORE]["resource"])

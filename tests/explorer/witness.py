@@ -228,7 +228,7 @@ class Witness:
     def _check_whole(self, cleanup: Cleanup) -> None:
         """Check that a resource that stays has all its sub-resources, or that the record reports what is missing."""
         was, now = self.facts.was[0] if self.facts.was else None, self._account.find(cleanup.resource.id)
-        if was is None or now is None or not self.there(now.id) or "not put back" in cleanup.why:
+        if was is None or now is None or not self.there(now.id) or "not restored" in cleanup.why:
             return
         zones = {one.az for one in getattr(was, "mount_targets", ())} - {
             one.az for one in getattr(now, "mount_targets", ())

@@ -18,9 +18,9 @@ def draw_backups(found: BackupListDocument, console: Console) -> None:
     """Draw the total cost, then one line for each backup, oldest first."""
     backups = found["backups"]
     for gap in found["gaps"]:
-        console.print(Text(one_line(f"Not listed: {gap}"), "bold red"))
+        console.print(Text(one_line(f"Could not list: {gap}"), "bold red"))
     if not backups:
-        console.print("No backup carries Slackwater's tags.")
+        console.print("There are no backups with Slackwater's tags.")
         return
     unpriced = f" ({found['unpriced']:,} unpriced)" if found["unpriced"] else ""
     console.print(

@@ -19,6 +19,7 @@ from slackwater.views.cleanup.document import (
     PlanDocument,
     SaidDocument,
 )
+from slackwater.views.cleanup.words import backup_words, event_words, stage_words
 from slackwater.views.text.one_line import one_line
 from slackwater.views.text.words import count
 from slackwater_cli.dates import minute
@@ -36,22 +37,26 @@ STYLES: Final[dict[Stage, str]] = {
     "undone": "bold",
 }
 UNKNOWN: Final = "unknown"
+NOTHING_APPROVED: Final = (
+    "No approved clean-ups. Approve a finding: `slackwater findings list`, then `slackwater cleanup approve ID`."
+)
 
 
 def draw_plan(plan: PlanDocument, console: Console) -> None:
     """Draw what a run would start, and why it would not start the rest. What blocks the whole run comes first."""
     ready = [one for one in plan["candidates"] if one["state"] == "ready"]
-    console.print(Text(f"A run now would begin {count(len(ready), 'clean-up')}{_savings(ready)}.", "bold"))
+    head = f"A run now would start {_number(ready)}." if plan["candidates"] else NOTHING_APPROVED
+    console.print(Text(head, "bold"))
     for against in _against(plan):
         console.print(Text(one_line(against), "bold red"))
-    _draw_candidates(plan["candidates"], console, begun="Would be begun", first="ready")
+    _draw_candidates(plan["candidates"], console, good="Would start", bad="Would not start", first="ready")
 
 
 def draw_run(candidates: Sequence[CandidateDocument], console: Console) -> None:
     """Draw what a run started, and why it did not start the rest."""
-    begun = [one for one in candidates if one["state"] == "begun"]
-    console.print(Text(f"{count(len(begun), 'clean-up')} begun{_savings(begun)}.", "bold"))
-    _draw_candidates(candidates, console, begun="Begun", first="begun")
+    started = [one for one in candidates if one["state"] == "begun"]
+    console.print(Text(f"Started {_number(started)}." if candidates else NOTHING_APPROVED, "bold"))
+    _draw_candidates(candidates, console, good="Started", bad="Not started", first="begun")
 
 
 def draw_approval(one: CandidateDocument, console: Console) -> None:
@@ -62,12 +67,9 @@ def draw_approval(one: CandidateDocument, console: Console) -> None:
         ("Resource", f"{resource['id']} ({resource['type']}), {resource['region']} of {resource['account']}"),
         ("Found by", one["detector"]),
         ("Owner", one["owner"] or UNKNOWN),
-        ("Acts after", f"{minute(one['acts_after'])} UTC" if one["acts_after"] else UNKNOWN),
+        ("Not before", f"{minute(one['acts_after'])} UTC" if one["acts_after"] else UNKNOWN),
         ("Backup", _backup_words(one)),
-        (
-            "Saves",
-            f"{_usd(one['monthly_savings_usd'])} USD a month, less the backup's cost {_usd(one['net_monthly_usd'])}",
-        ),
+        ("Expected saving", _saving_words(one)),
     ]
     _draw_facts(facts, console)
 
@@ -83,14 +85,14 @@ def draw_cleanups(page: CleanupPageDocument, console: Console) -> None:
         console.print(Text(one_line(_stopped(stopped)), "bold red"))
     cleanups = page["cleanups"]
     if not cleanups:
-        console.print("Nothing has been cleaned up yet: `slackwater cleanup plan` says what could be.")
+        console.print("No clean-ups yet. To see what a run would start: `slackwater cleanup plan`.")
         return
     totals, of = (page["totals"], "") if page["totals"] else (page, " of this page")
     number = page["totals"]["cleanups"] if page["totals"] else len(cleanups)
-    unknown = f" ({totals['unknown']:,} not known yet)" if totals["unknown"] else ""
-    promised, realised = _usd(totals["promised_monthly_usd"]), _usd(totals["realised_monthly_usd"])
-    sums = f"promised {promised}, realised {realised} USD a month{unknown}"
-    newest = f"; the newest {len(cleanups):,}" if len(cleanups) < number else ""
+    unknown = f" ({totals['unknown']:,} unknown)" if totals["unknown"] else ""
+    expected, actual = _usd(totals["promised_monthly_usd"]), _usd(totals["realised_monthly_usd"])
+    sums = f"expected saving {expected}, actual saving {actual} USD a month{unknown}"
+    newest = f"; {len(cleanups):,} shown" if len(cleanups) < number else ""
     console.print(Text(f"{count(number, 'clean-up')}{of}: {sums}{newest}", "bold"))
     console.print()
     draw_first_that_fits(console, _cleanups(cleanups, wide=True), _cleanups(cleanups, wide=False))
@@ -102,11 +104,13 @@ def draw_cleanups(page: CleanupPageDocument, console: Console) -> None:
 def draw_cleanup(one: CleanupDetailDocument, console: Console) -> None:
     """Draw everything that a clean-up did to a resource, and its savings."""
     head = Text.assemble(
-        (f"{one_line(one['resource']['name'])}: {deed(one)}, ", "bold"), (one["stage"], STYLES[one["stage"]])
+        (f"{one_line(one['resource']['name'])}: {deed(one)}, ", "bold"),
+        (stage_words(one["stage"]), STYLES[one["stage"]]),
     )
     console.print(head)
     if one["why"]:
-        console.print(_indented(Text(one_line(one["why"]))))
+        reason = "Reason: " if one["stage"] in {"called-off", "failed"} else ""
+        console.print(_indented(Text(one_line(f"{reason}{one['why']}"))))
     _draw_facts(_facts(one), console)
     for backup in one["backups"]:
         console.print(_indented(Text(one_line(_backup(backup)))))
@@ -129,7 +133,10 @@ def draw_cleanup(one: CleanupDetailDocument, console: Console) -> None:
         grid.add_column(name, overflow="fold")
     for entry in one["ledger"]:
         grid.add_row(
-            minute(entry["at"]), entry["happening"], Text(one_line(entry["why"])), Text(one_line(entry["who"]))
+            minute(entry["at"]),
+            event_words(entry["happening"]),
+            Text(one_line(entry["why"])),
+            Text(one_line(entry["who"])),
         )
     console.print(grid)
 
@@ -139,34 +146,37 @@ def _facts(one: CleanupDetailDocument) -> Iterable[tuple[str, str]]:
     yield "Finding", f"{one['finding_id']} by {one['detector']}, {one['status'] or UNKNOWN}"
     yield "Resource", f"{resource['id']} ({resource['type']}), {resource['region']} of {resource['account']}"
     yield "Owner", one["owner"] or UNKNOWN
-    yield "Begun", f"{minute(one['started_at'])} UTC by {one['requested_by']}, attempt {one['attempt']}"
-    approved = one["approved_by"] or ("nobody: the policy needs no approval" if one["unattended"] else "nobody yet")
+    yield "Started", f"{minute(one['started_at'])} UTC by {one['requested_by']}, attempt {one['attempt']}"
+    approved = one["approved_by"] or (
+        "nobody: a rule of the policy needs no approval" if one["unattended"] else "nobody yet"
+    )
     yield "Approved by", approved
     if one["was"]:
-        yield "Was", one["was"]
+        yield "Old setting", one["was"]
     if tagging:
-        yield "Marked", f"{minute(tagging['at'])} UTC, acts after {minute(tagging['act_after'])} UTC"
-    for what, note in (("Stopped", one["stopped"]), ("Undo asked", one["undone"])):
+        yield "Tagged", f"{minute(tagging['at'])} UTC"
+        yield "Not before", f"{minute(tagging['act_after'])} UTC"
+    for what, note in (("Stopped", one["stopped"]), ("Undo requested", one["undone"])):
         if note:
             yield what, f"{minute(note['at'])} UTC by {note['who']}{_because(note)}"
-    yield "Promised", f"{_usd(one['promised_monthly_usd'])} USD a month"
+    yield "Expected saving", f"{_usd(one['promised_monthly_usd'])} USD a month"
     if one["backups"]:
-        yield "Backup costs", f"{_usd(one['backup_monthly_usd'])} USD a month while it is kept"
-    seen = f", by audit {observed['audit_id']} of {minute(observed['at'])} UTC" if observed else ""
+        yield "Backup cost", f"{_usd(one['backup_monthly_usd'])} USD a month while it is kept"
+    seen = f", as of audit {observed['audit_id']} at {minute(observed['at'])} UTC" if observed else ""
     yield (
-        "Realised",
+        "Actual saving",
         f"{_usd(one['realised_monthly_usd'])}{' USD a month' if one['realised_monthly_usd'] else ''}{seen}",
     )
 
 
 def _cleanups(cleanups: Sequence[CleanupDocument], *, wide: bool) -> Table:
     extra = ("Detector", "Started (UTC)") if wide else ()
-    money = ("Promised", "Realised")
-    grid = grid_of("Finding", "Stage", "Does", "Resource", *extra, *money, right=money)
+    money = ("Expected saving", "Actual saving") if wide else ("Expected", "Actual")
+    grid = grid_of("Finding", "Stage", "Action", "Resource", *extra, *money, right=money)
     for one in cleanups:
         grid.add_row(
             Text(one_line(one["finding_id"])),
-            Text(one["stage"], STYLES[one["stage"]]),
+            Text(stage_words(one["stage"]), STYLES[one["stage"]]),
             one["does"],
             Text(one_line(one["resource"]["name"])),
             *((one_line(one["detector"]), minute(one["started_at"])) if wide else ()),
@@ -176,17 +186,15 @@ def _cleanups(cleanups: Sequence[CleanupDocument], *, wide: bool) -> Table:
     return grid
 
 
-def _draw_candidates(candidates: Sequence[CandidateDocument], console: Console, *, begun: str, first: str) -> None:
-    good = [one for one in candidates if one["state"] == first]
-    if good:
+def _draw_candidates(
+    candidates: Sequence[CandidateDocument], console: Console, *, good: str, bad: str, first: str
+) -> None:
+    starts = [one for one in candidates if one["state"] == first]
+    if starts:
         console.print()
-        console.print(Text(begun, "bold underline"))
-        draw_first_that_fits(console, _candidates(good))
-    for state, title in (
-        ("failed", "Not known to have started"),
-        ("under-way", "Under way"),
-        ("refused", f"Not {begun.lower()}".replace("Not would", "Would not")),
-    ):
+        console.print(Text(good, "bold underline"))
+        draw_first_that_fits(console, _candidates(starts))
+    for state, title in (("failed", "Start not confirmed"), ("under-way", "Already running"), ("refused", bad)):
         others = [one for one in candidates if one["state"] == state]
         if others:
             console.print()
@@ -197,11 +205,11 @@ def _draw_candidates(candidates: Sequence[CandidateDocument], console: Console, 
 
 
 def _candidates(candidates: Sequence[CandidateDocument]) -> Table:
-    grid = grid_of("Finding", "Does", "Resource", "Acts after (UTC)", "USD a month", right=("USD a month",))
+    grid = grid_of("Finding", "Action", "Resource", "Not before (UTC)", "USD a month", right=("USD a month",))
     for one in candidates:
         net = _usd(one["net_monthly_usd"])
         gross = one["monthly_savings_usd"]
-        saving = net if one["net_monthly_usd"] else f"{_usd(gross)} less its backup" if gross else UNKNOWN
+        saving = net if one["net_monthly_usd"] else f"{_usd(gross)} minus backup" if gross else UNKNOWN
         grid.add_row(
             Text(one_line(one["finding_id"])),
             Text(one_line(deed(one))),
@@ -214,16 +222,16 @@ def _candidates(candidates: Sequence[CandidateDocument]) -> Table:
 
 def _against(plan: PlanDocument) -> Iterable[str]:
     if not plan["enabled"]:
-        yield "Clean-up is not enabled: deploy with CleanupEnabled=true. Until then nothing is deleted or changed."
+        yield "Clean-up is not enabled. To enable it, deploy with CleanupEnabled=true."
     if plan["stopped"]:
         yield _stopped(plan["stopped"])
     if plan["over_cap"]:
-        yield f"Over the cap, so no clean-up would start: {plan['over_cap']}."
+        yield f"Over the cap, so a run would start nothing: {plan['over_cap']}."
 
 
 def _stopped(note: SaidDocument) -> str:
-    lift = "`slackwater cleanup stop --all --lift` lets them go on"
-    return f"{note['who']} stopped all clean-ups {minute(note['at'])} UTC{_because(note)}; {lift}."
+    lift = "To allow them again: `slackwater cleanup stop --all --lift`."
+    return f"{note['who']} stopped all clean-ups at {minute(note['at'])} UTC{_because(note)}. {lift}"
 
 
 def _because(note: SaidDocument) -> str:
@@ -234,29 +242,32 @@ def _backup_words(one: CandidateDocument) -> str:
     if one["does"] == "change":
         return "none: the old setting is stored, and an undo restores it"
     if not one["backed_up"]:
-        return "none: the policy says that its data is scratch"
-    cost = (
-        f", {_usd(one['backup_monthly_usd'])} USD a month"
-        if one["backup_monthly_usd"]
-        else ", at a cost that is not known"
-    )
-    gone = "; its automatic backups go with it" if one["resource"]["type"] == "fsx-file-system" else ""
-    return f"before it is deleted{cost}{gone}"
+        return "none: the policy declares its data scratch"
+    cost = f", {_usd(one['backup_monthly_usd'])} USD a month" if one["backup_monthly_usd"] else ", at an unknown cost"
+    gone = "; AWS deletes its automatic backups with it" if one["resource"]["type"] == "fsx-file-system" else ""
+    return f"made before the deletion{cost}{gone}"
 
 
 def _backup(backup: BackupDocument) -> str:
     size = f", {backup['size_bytes']:,} bytes" if backup["size_bytes"] is not None else ""
     why = f": {backup['why']}" if backup["why"] else ""
     return (
-        f"Backup {backup['id'] or 'without an id yet'} of {backup['of']}: {backup['state']}{why}{size},"
+        f"Backup {backup['id'] or '(no id yet)'} of {backup['of']}: {backup_words(backup['state'])}{why}{size},"
         f" expires {minute(backup['expires_at'])} UTC"
     )
 
 
-def _savings(candidates: Sequence[CandidateDocument]) -> str:
+def _number(candidates: Sequence[CandidateDocument]) -> str:
+    """Return `no clean-ups`, or `2 clean-ups, expected saving 24.60 USD a month`."""
     known = [Decimal(one["monthly_savings_usd"]) for one in candidates if one["monthly_savings_usd"] is not None]
     unpriced = f" ({len(candidates) - len(known):,} unpriced)" if len(known) < len(candidates) else ""
-    return f", worth {sum(known):,.2f} USD a month{unpriced}" if candidates else ""
+    saving = f"expected saving {sum(known):,.2f} USD a month{unpriced}"
+    return f"{count(len(candidates), 'clean-up')}, {saving}" if candidates else "no clean-ups"
+
+
+def _saving_words(one: CandidateDocument) -> str:
+    gross = f"{_usd(one['monthly_savings_usd'])} USD a month"
+    return f"{gross}, {_usd(one['net_monthly_usd'])} after the cost of the backup" if one["net_monthly_usd"] else gross
 
 
 def _usd(amount: str | None) -> str:

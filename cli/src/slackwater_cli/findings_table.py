@@ -11,6 +11,7 @@ from rich.text import Text
 
 from slackwater.model.tracking import Status
 from slackwater.views.api.document import FindingDetailDocument, TrackedFindingDocument
+from slackwater.views.cleanup.words import event_words
 from slackwater.views.text.one_line import one_line
 from slackwater.views.text.words import count
 from slackwater_cli.dates import minute
@@ -125,7 +126,10 @@ def draw_detail(finding: FindingDetailDocument, console: Console) -> None:
         grid.add_column(name, overflow="fold")
     for entry in finding["ledger"]:
         grid.add_row(
-            minute(entry["at"]), entry["happening"], Text(one_line(entry["why"])), Text(one_line(entry["who"]))
+            minute(entry["at"]),
+            event_words(entry["happening"]),
+            Text(one_line(entry["why"])),
+            Text(one_line(entry["who"])),
         )
     console.print(grid)
 

@@ -122,7 +122,7 @@ def test_an_adopted_backup_is_restored_and_only_its_maker_sweeps_it(kind: str, o
         restored = after.restored
         assert restored
         assert second.account.contents(restored.id) == held
-        assert any("no more was known" in one for one in restored.differences)
+        assert any("only what the backup records" in one for one in restored.differences)
 
         first.simulator.advance(400 * DAY)
         if first.account.backups():  # AWS Backup deletes expired recovery points itself
@@ -136,7 +136,7 @@ def test_an_adopted_backup_that_is_gone_cannot_be_undone_any_more() -> None:
         first.account.drop_backup(first.account.backups()[0].id)
         first.simulator.advance(DAY)
         second.sweep.sweep()
-        assert "its backup is gone" in str(not_undoable(second.cleanups.cleanups[cleanup.finding_id]))
+        assert "its backup no longer exists" in str(not_undoable(second.cleanups.cleanups[cleanup.finding_id]))
 
 
 def test_a_backup_of_an_older_version_can_be_adopted_and_is_never_swept_by_who_adopts_it() -> None:
@@ -173,7 +173,7 @@ class TestRefused:
             backups(second).adopt("snap-1", ActorNote(who=APPROVER, why=" ", at=second.now()))
 
     def test_what_is_on_record(self) -> None:
-        with two("ebs") as (first, _), pytest.raises(ConflictError, match="is on record"):
+        with two("ebs") as (first, _), pytest.raises(ConflictError, match="is already on record"):
             adopted(first, INSTALLATION)
 
     def test_what_does_not_carry_our_tags(self) -> None:

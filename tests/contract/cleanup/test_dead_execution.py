@@ -58,7 +58,7 @@ def test_stop_puts_back_what_had_been_taken_off() -> None:
         stop(there, "efs")
         found = there.account.find(there.finding("efs").sighting.resource.id)
         assert len(found.mount_targets) == targets
-        assert "were restored" in str(not_undoable(there.cleanup("efs")))
+        assert "are already restored" in str(not_undoable(there.cleanup("efs")))
 
 
 def test_what_its_owner_deletes_after_it_was_put_back_is_restored_from_the_backup() -> None:

@@ -65,7 +65,7 @@ class TestUnattended:
             assert begun(there, "efs-abandoned").run().status == "SUCCEEDED"
             assert not there.account.exists(id_)
             assert there.account.backups() == []
-            assert "without a backup, as the policy says" in there.cleanup("efs-abandoned").why
+            assert "without a backup: the policy declares" in there.cleanup("efs-abandoned").why
 
     def test_without_a_rule_it_waits_for_an_approval_until_that_lapses(self) -> None:
         with world("efs-abandoned") as there:
@@ -192,7 +192,7 @@ class TestHeld:
             before(there, "DeleteFunction", grow)
             there.cleaned("efs")
             assert there.account.exists(id_)
-            assert "its backup was made of" in there.cleanup("efs").why
+            assert "when Slackwater made its backup" in there.cleanup("efs").why
 
     def test_what_is_over_stays_over(self) -> None:
         with world("ebs") as there:
@@ -277,9 +277,9 @@ class TestHeld:
             assert there.cleaned(kind).error == "AccessDeniedError"
             cleanup = there.cleanup(kind)
             (part,) = [one.part for one in cleanup.removals]
-            assert cleanup.why.startswith(f"not put back: {part.kind} {part.id}; ")
+            assert cleanup.why.startswith(f"not restored: {part.kind} {part.id}; ")
             assert cleanup.why.count("Not allowed") == 1
-            assert f"`slackwater cleanup undo {cleanup.finding_id}` tries again" in cleanup.why
+            assert f"to try again: `slackwater cleanup undo {cleanup.finding_id}`" in cleanup.why
             assert there.finding(kind).status == "failed"
             faults.allow("elasticfilesystem:DescribeFileSystems")
             assert there.undone(kind).status == "SUCCEEDED"
@@ -294,9 +294,9 @@ class TestHeld:
             faults.deny("elasticfilesystem:DescribeFileSystems")
             assert there.undone("efs").status == "FAILED"
             why = there.cleanup("efs").why
-            assert why.startswith("not put back: access-point ")
+            assert why.startswith("not restored: access-point ")
             assert "the undo failed: " in why
-            assert why.count("not put back") == 1
+            assert why.count("not restored") == 1
             payload = {"finding_id": there.finding("efs").id, "execution": there.cleanup("efs").undo_execution}
             with pytest.raises(UnsafeError):  # a late duplicate of a step must not restore what nobody asked to restore
                 there.functions["RestoreFunction"](payload)
@@ -308,7 +308,7 @@ class TestHeld:
             )
             assert there.cleaned("efs").error == "AccessDeniedError"
             assert "nothing was deleted" in there.cleanup("efs").why
-            assert "not put back" not in there.cleanup("efs").why
+            assert "not restored" not in there.cleanup("efs").why
 
 
 def test_failing_before_anything_was_done_is_not_tried_again_by_itself() -> None:

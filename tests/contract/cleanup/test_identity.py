@@ -296,7 +296,7 @@ class TestTheOnlyCopy:
         assert (swept.deleted, swept.troubles) == ((), ())
         ((id_, why),) = swept.kept
         assert {id_} == backup_ids(there)
-        assert "it may be all there is of" in why
+        assert "it may be the only copy of" in why
 
 
 class TestTheTag:
@@ -326,7 +326,7 @@ class TestGone:
             (problem,) = there.sweep.sweep().troubles
             assert backup.id in problem
             assert there.sweep.sweep().troubles == ()
-            assert "its backup is gone" in str(not_undoable(there.cleanup("ebs")))
+            assert "its backup no longer exists" in str(not_undoable(there.cleanup("ebs")))
             assert there.ledger_events("ebs").count("backup-gone") == 1
 
     def test_what_shows_again_can_be_undone_again(self) -> None:
@@ -343,11 +343,11 @@ class TestGone:
     def test_no_undo_is_offered_from_a_leftover_that_is_gone(self) -> None:
         with world("ebs") as there:
             leftover = backed_up_only(there, "ebs").backups[0]
-            assert "restores it from its backup" in str(not_undoable(there.cleanup("ebs")))
+            assert "restores it" in str(not_undoable(there.cleanup("ebs")))
             there.account.drop_backup(leftover.id)
             there.simulator.advance(DAY)
             there.sweep.sweep()
-            assert not_undoable(there.cleanup("ebs")) == "it deleted and changed nothing"
+            assert not_undoable(there.cleanup("ebs")) == "it did not delete or change anything"
 
     def test_it_stays_gone_where_another_sweep_deletes_it_after_this_one_has_listed_it(self) -> None:
         with world("ebs") as there:
@@ -364,7 +364,7 @@ class TestGone:
 
             sweeper.copies = then_swept  # type: ignore[method-assign]
             assert deleted(there) == []
-            assert "its backup is gone" in str(not_undoable(there.cleanup("ebs")))
+            assert "its backup no longer exists" in str(not_undoable(there.cleanup("ebs")))
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_after_its_time_it_is_gone_quietly(self, kind: str) -> None:
@@ -373,7 +373,7 @@ class TestGone:
             there.simulator.advance(400 * DAY)
             deleted(there)
             assert there.account.backups() == []
-            assert "its backup is gone" in str(not_undoable(there.cleanup(kind)))
+            assert "its backup no longer exists" in str(not_undoable(there.cleanup(kind)))
             assert "backup-gone" not in there.ledger_events(kind)
 
     def test_a_backup_that_aws_does_not_list_yet_is_not_gone(self) -> None:

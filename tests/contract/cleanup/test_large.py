@@ -160,11 +160,11 @@ def stop(world: Large, _: str) -> None:
 @pytest.mark.parametrize(
     ("race", "says"),
     [
-        (keep, "a tag keeps access-point fsap-0000000000000000a"),
-        (unmark, f"somebody took its mark off: the tag {CLEANUP_TAG} of its access-point fsap-0000000000000000a"),
-        (take_over, "access-point fsap-0000000000000000a is managed by Kubernetes"),
-        (stop, "stopped by ada: wait"),
-        (stop_all, "all clean-ups were stopped by ada: wait"),
+        (keep, "a tag protects access-point fsap-0000000000000000a"),
+        (unmark, f"somebody removed its tag: {CLEANUP_TAG} of its access-point fsap-0000000000000000a"),
+        (take_over, "Kubernetes manages its access-point fsap-0000000000000000a"),
+        (stop, "ada stopped it: wait"),
+        (stop_all, "ada stopped all clean-ups: wait"),
     ],
 )
 def test_what_speaks_against_it_while_many_parts_go_stops_it_before_the_next_one(large, race: Race, says: str) -> None:

@@ -74,7 +74,9 @@ def test_seven_days_are_waited_for_within_the_history(monkeypatch: pytest.Monkey
         ("EBS's snapshot", "longer than 8 days"),
         # A mount target can only be restored once AWS has deleted the old one.
         pytest.param(
-            "a mount target", "AWS is not done after 14 days; `slackwater cleanup undo", marks=pytest.mark.slow
+            "a mount target",
+            "AWS has not finished after 14 days; to try again: `slackwater cleanup undo",
+            marks=pytest.mark.slow,
         ),
         ("an FSx file system", "8 days"),
     ],

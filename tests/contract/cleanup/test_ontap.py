@@ -237,7 +237,7 @@ def test_one_that_was_half_deleted_fails_and_its_backups_stay_until_they_expire(
 
     ended = record(there)
     assert ended.stage == "failed"
-    assert ended.why.startswith(f"not put back: fsx-volume {cleanup.parts[0].id}; {RESTORES_NOTHING}")
+    assert ended.why.startswith(f"not restored: fsx-volume {cleanup.parts[0].id}; {RESTORES_NOTHING}")
     assert f"{gone.id} of {gone.subject.id} until 2027-02-14" in ended.why
     assert "cleanup undo" not in ended.why
     called_off = [entry.why for entry in there.findings.entries if entry.happening == "called-off"]
@@ -290,7 +290,7 @@ def test_an_undo_that_an_older_version_began_fails_and_names_the_backups(there: 
     assert there.execution(only(there)).run().status == "FAILED"
 
     assert record(there).stage == "failed"
-    assert record(there).why.startswith("not put back: fsx-volume ")
+    assert record(there).why.startswith("not restored: fsx-volume ")
     assert f"; the undo failed: {RESTORES_NOTHING}" in record(there).why
     assert str(not_undoable(record(there))).startswith(RESTORES_NOTHING)
     nothing_was_done(there)

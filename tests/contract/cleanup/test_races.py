@@ -172,7 +172,7 @@ def test_it_stays_if_anything_changes_between_two_parts(kind: str, race: Race, e
         if race is replaced:  # nothing is restored to another resource
             assert execution.error == "NotPutBack"
             assert there.finding(kind).status == "failed"
-            assert "not put back" in there.cleanup(kind).why
+            assert "not restored" in there.cleanup(kind).why
             assert there.account.exists(id_)
             return
         assert execution.status == "SUCCEEDED", (execution.error, execution.cause, there.cleanup(kind).why)

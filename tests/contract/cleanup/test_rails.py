@@ -79,7 +79,7 @@ def test_an_approval_that_lapses_comes_to_nothing(kind: str) -> None:
         there.begin(finding)
         assert there.execution(finding).run().status == "SUCCEEDED"
         untouched(there, kind)
-        assert "nobody approved it until" in there.cleanup(kind).why
+        assert "nobody approved it by" in there.cleanup(kind).why
 
 
 def test_the_function_works_in_the_account_that_it_is_deployed_in(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def test_what_is_in_another_account_is_called_off_before_anything_is_asked_of_it
         assert there.simulator.calls == asked
         cleanup = there.cleanup("ebs")
         assert cleanup.stage == "called-off"
-        why = f"clean-up works in account {ACCOUNT} only, which Slackwater is deployed in"
+        why = f"clean-up works only in account {ACCOUNT}, where Slackwater is deployed"
         assert cleanup.why == why
 
 
@@ -129,7 +129,7 @@ def test_what_the_deleting_role_may_not_do_shows_before_anything_is_touched(kind
         there.simulator.faults.deny(f"iam-simulated:{action}")
         assert there.cleaned(kind).status == "SUCCEEDED"
         untouched(there, kind)
-        assert f"the role that deletes may not: {action} on arn:aws:" in there.cleanup(kind).why
+        assert f"IAM does not allow the deletion role: {action} on arn:aws:" in there.cleanup(kind).why
 
 
 def test_a_backup_that_is_gone_by_then_deletes_nothing() -> None:
@@ -144,7 +144,7 @@ def test_a_backup_that_is_gone_by_then_deletes_nothing() -> None:
         assert there.cleaned("ebs").status == "SUCCEEDED"
         assert "ec2:DeleteVolume" not in there.simulator.calls
         assert there.cleanup("ebs").stage == "called-off"
-        assert "is not there" in there.cleanup("ebs").why
+        assert "does not exist" in there.cleanup("ebs").why
 
 
 @pytest.mark.parametrize("kind", ["ebs", "efs", "openzfs"])

@@ -69,8 +69,8 @@ def test_a_vault_lock_that_keeps_the_days_from_being_extended_keeps_the_file_sys
         assert there.cleaned(kind).error == "BackupFailed"
         assert there.account.exists(resource(there, kind))
         why = there.cleanup(kind).why
-        assert "is kept until" in why
-        assert "could not be kept until" in why
+        assert "is kept only until" in why
+        assert "AWS refused to keep it until" in why
         assert "locked" in why
 
 
@@ -81,7 +81,7 @@ def test_what_is_no_more_than_asked_for_is_extended_or_nothing_is_deleted(kind: 
         before(there, "BackUpFunction", "verify", lambda: there.simulator.faults.deny(action))
         assert there.cleaned(kind).status == "FAILED"
         assert there.account.exists(resource(there, kind))
-        assert "is kept until" in there.cleanup(kind).why
+        assert "is kept only until" in there.cleanup(kind).why
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,7 +96,7 @@ def test_a_backup_whose_days_somebody_cut_short_deletes_nothing(kind: str) -> No
         assert there.cleaned(kind).status == "SUCCEEDED"
         assert there.account.exists(resource(there, kind))
         assert there.cleanup(kind).stage == "called-off"
-        assert "is kept until" in there.cleanup(kind).why
+        assert "is kept only until" in there.cleanup(kind).why
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -89,7 +89,7 @@ def test_what_cannot_be_put_back_hurts_one_and_the_others_are_called_off() -> No
         (failed,) = [one for one in cleanups if one.stage == "failed"]
         off = [one for one in cleanups if one.stage == "called-off"]
         assert len(off) == 2
-        assert all(f"the clean-up of finding {failed.finding_id} failed half way" in one.why for one in off)
+        assert all(f"the clean-up of finding {failed.finding_id} failed half-way" in one.why for one in off)
 
         for action in ("elasticfilesystem:DeleteFileSystem", "elasticfilesystem:CreateMountTarget"):
             there.simulator.faults.allow(action)
@@ -169,7 +169,7 @@ def test_where_one_failed_half_way_nothing_of_the_next_is_backed_up() -> None:
         run(there, [other], GRACE + DAY)
         cleanup = there.cleanups.get(other.input["finding_id"])
         assert (cleanup.stage, cleanup.backups, "BackUp" in other.trace) == ("called-off", (), False)
-        assert f"the clean-up of finding {first.input['finding_id']} failed half way" in cleanup.why
+        assert f"the clean-up of finding {first.input['finding_id']} failed half-way" in cleanup.why
 
 
 def test_what_failed_before_its_first_part_went_lets_the_next_have_its_turn() -> None:

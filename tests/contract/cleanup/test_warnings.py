@@ -101,7 +101,7 @@ def test_while_slack_is_down_nothing_is_deleted_and_the_owner_learns_why_when_it
         assert there.cleaned("ebs").status == "SUCCEEDED"
         assert there.cleanup("ebs").ended_at - began < 8 * DAY
         assert there.cleanup("ebs").stage == "called-off"
-        assert there.cleanup("ebs").why.startswith("its owner could not be warned within 7 days: Slack: ")
+        assert there.cleanup("ebs").why.startswith("Slackwater could not warn its owner within 7 days: Slack: ")
         assert str(error) in there.cleanup("ebs").why
         assert there.account.exists(id_)
         assert there.account.backups() == []
@@ -112,7 +112,7 @@ def test_while_slack_is_down_nothing_is_deleted_and_the_owner_learns_why_when_it
         # Slack reports an archived channel at once, and no fallback channel is configured
         if str(error) != "is_archived":
             (post,) = [post for post in there.slack.posted.values() if "called-off" in post.id]
-            assert "could not be warned" in str(post.message.blocks)
+            assert "could not warn its owner" in str(post.message.blocks)
 
 
 def test_the_days_of_grace_count_from_the_first_delivery() -> None:
@@ -161,7 +161,7 @@ def test_a_warning_that_is_never_delivered_ends_it() -> None:
         outage(there, 60 * DAY, after=6 * DAY)
         there.cleaned("ebs")
         assert there.cleanup("ebs").stage == "called-off"
-        assert "could not be warned" in there.cleanup("ebs").why
+        assert "could not warn its owner" in there.cleanup("ebs").why
         assert there.account.backups() == []
         assert "warned" not in there.ledger_events("ebs"), "the ledger tells of what was delivered"
 
@@ -186,7 +186,7 @@ def test_without_slack_nothing_is_deleted() -> None:
         without_slack(there)
         there.cleaned("ebs")
         assert there.cleanup("ebs").stage == "called-off"
-        assert there.cleanup("ebs").why.startswith("its owner cannot be warned: there is no Slack")
+        assert there.cleanup("ebs").why.startswith("Slackwater cannot warn its owner: there is no Slack")
         assert there.account.exists(there.finding("ebs").sighting.resource.id)
 
 
@@ -232,7 +232,7 @@ def test_who_takes_that_out_of_the_policy_stops_what_nobody_was_warned_of() -> N
         there.functions = {**there.functions, "DeleteFunction": deleting}
         there.cleaned("ebs")
         assert there.account.exists(there.finding("ebs").sighting.resource.id)
-        assert "nobody was warned" in there.cleanup("ebs").why
+        assert "Slackwater warned nobody" in there.cleanup("ebs").why
 
 
 # -- The policy changes the grace period
@@ -271,7 +271,7 @@ def test_a_longer_grace_stops_what_is_being_backed_up_already() -> None:
         there.functions = {**there.functions, "BackUpFunction": backing_up}
         there.cleaned("ebs")
         assert there.account.exists(there.finding("ebs").sighting.resource.id)
-        assert "cleanup.grace_days was raised" in there.cleanup("ebs").why
+        assert "cleanup.grace_days is higher now" in there.cleanup("ebs").why
 
 
 # -- Duplicate steps, and records of older versions

@@ -802,13 +802,14 @@ def test_over_the_cap_nothing_is_begun_and_the_alarm_and_slack_hear_of_it(cleane
     _, _, answered = approve(cleaner, OTHER)
 
     assert (answered["finding"]["status"], answered["candidate"]["state"]) == ("approved", "refused")
-    assert answered["candidate"]["why"].startswith(
-        "nothing was begun: 2 resources, 1 of them begun in the last 24 hours"
-    )
+    assert answered["candidate"]["why"].startswith("no clean-up started: 2 resources (1 started already)")
     (post,) = DynamoOutbox(Table(cleaner.session, TABLE), lambda: NOW).waiting()
     assert post.id.startswith("cleanup.cap.20261116.")
     problem = assert_problem(cleaner("POST", "/cleanups"), 409)
-    assert problem["detail"] == "nothing was begun: 2 resources: the policy's cleanup.most_resources is 1"
+    assert (
+        problem["detail"]
+        == "no clean-up started: 2 clean-ups in 24 hours: the policy's cleanup.most_resources allows 1"
+    )
     assert [name for name, _ in begun_by(cleaner, CLEANUP_MACHINE)] == [f"{REMOVABLE}-1"]
     assert '"CleanupCapBreached":[1.0]' in capsys.readouterr().out.replace(" ", "")
 

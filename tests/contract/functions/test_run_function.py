@@ -163,7 +163,7 @@ def test_over_the_cap_nothing_is_begun_and_the_alarm_and_slack_hear_of_it(deploy
 
     assert (answer["begun"], answer["why"]) == (
         0,
-        "nothing was begun: 3 resources: the policy's cleanup.most_resources is 2",
+        "no clean-up started: 3 clean-ups in 24 hours: the policy's cleanup.most_resources allows 2",
     )
     assert (deployed.started(), deployed.store.control(), cap_breached(capsys)) == ([], Control(), [1])
     (post,) = DynamoOutbox(deployed.table, lambda: NOW).waiting()

@@ -55,7 +55,9 @@ def test_a_permission_that_the_deleting_role_lacks_shows_before_anything_is_begu
     result = denied(2, foreseen=True)
     right(result)
     assert result.after == "2 file systems, 6 mount targets; none was ever deleted"
-    assert result.status.startswith("2 called off: the role that deletes may not: elasticfilesystem:DeleteFileSystem")
+    assert result.status.startswith(
+        "2 called off: IAM does not allow the deletion role: elasticfilesystem:DeleteFileSystem"
+    )
 
 
 def test_a_denial_that_comes_out_only_when_asked_leaves_nothing_half_done() -> None:

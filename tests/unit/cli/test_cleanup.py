@@ -164,7 +164,7 @@ def test_an_approval_says_until_when_and_what_it_began(run, deployed) -> None:
     assert done.status == 0
     assert done.out.startswith("a: approved until ")
     assert CALLER in done.out
-    assert done.err.startswith("Its clean-up has started. It tags the resource, and acts after 20")
+    assert done.err.startswith("The clean-up has started. It tags the resource, and deletes it after 20")
     assert deployed.started() == ["a-1"]
     assert deployed.findings.get("a").decision.fingerprint == "abc"
 
@@ -179,11 +179,11 @@ def test_a_person_is_shown_what_they_approve_and_asked(run, deployed, answer: st
     for output in (
         "scratch-a: delete",
         "vol-a (ebs-volume)",
-        "before it is deleted, 5.00 USD a month",
-        "less the backup's cost 7.30",
+        "made before the deletion, 5.00 USD a month",
+        "12.30 USD a month, 7.30 after the cost of the backup",
     ):
         assert output in done.err
-    assert "Approve to delete? [y/N]" in done.err
+    assert "Approve this clean-up (delete)? [y/N]" in done.err
     assert deployed.started() == ["a-1"]
 
 
@@ -221,7 +221,7 @@ def test_without_a_terminal_the_yes_option_is_required(run, deployed, monkeypatc
 
     done = run("cleanup", "approve", "a")
 
-    assert (done.status, "say --yes" in done.err, deployed.started()) == (2, True, [])
+    assert (done.status, "add --yes" in done.err, deployed.started()) == (2, True, [])
 
 
 def test_what_changed_between_the_question_and_the_answer_is_not_approved(run, deployed, monkeypatch) -> None:
@@ -277,32 +277,42 @@ def test_a_plan_shows_what_would_be_begun_and_why_the_rest_would_not(run, deploy
     output = run("cleanup", "plan", "a", "b").out
     words = " ".join(output.split())
 
-    assert "A run now would begin 1 clean-up, worth 12.30 USD a month." in output
+    assert "A run now would start 1 clean-up, expected saving 12.30 USD a month." in output
     assert f"{CALLER} stopped all clean-ups" in output
-    assert "moving house; `slackwater cleanup stop --all --lift` lets them go on." in words
+    assert "moving house. To allow them again: `slackwater cleanup stop --all --lift`." in words
     assert [line.split()[:3] for line in output.splitlines() if line.startswith("a ")] == [["a", "delete", "scratch-a"]]
     assert "7.30" in output
-    assert "Would not be begun" in output
-    assert "nobody has approved it: `slackwater cleanup approve b` does" in output
+    assert "Would not start" in output
+    assert "nobody has approved it. To approve it: `slackwater cleanup approve b`" in output
     assert deployed.started() == []
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_without_an_approval_the_next_step_is_to_approve(run, deployed, command: str) -> None:
+    done = run("cleanup", command)
+
+    assert (done.status, " ".join(done.out.split())) == (
+        0,
+        "No approved clean-ups. Approve a finding: `slackwater findings list`, then `slackwater cleanup approve ID`.",
+    )
 
 
 def test_a_run_begins_what_is_approved(run, shown, deployed) -> None:
     run("cleanup", "stop", "--all")
     run("cleanup", "approve", "a", "--yes")
     stopped = run("cleanup", "run")
-    assert (stopped.status, "nothing was begun" in stopped.err) == (2, True)
+    assert (stopped.status, "no clean-up started" in stopped.err) == (2, True)
     lifted = run("cleanup", "stop", "--all", "--lift")
-    assert (lifted.status, lifted.out) == (0, "Clean-ups may begin.\n")
-    assert lifted.err.startswith(f"{CALLER} had stopped them ")
+    assert (lifted.status, lifted.out) == (0, "Clean-ups can start again.\n")
+    assert lifted.err.startswith(f"{CALLER} stopped them at ")
 
     done = run("cleanup", "run")
 
-    assert (done.status, "1 clean-up begun, worth 12.30 USD a month." in done.out) == (0, True)
+    assert (done.status, "Started 1 clean-up, expected saving 12.30 USD a month." in done.out) == (0, True)
     assert deployed.started() == ["a-1"]
     assert json.loads(deployed.states[0]["input"]) == {"finding_id": "a"}
     assert [one["state"] for one in shown("run")["candidates"]] == ["begun"]
-    assert run("cleanup", "stop", "--all", "--lift").err == "Nobody had stopped them.\n"
+    assert run("cleanup", "stop", "--all", "--lift").err == "They were not stopped.\n"
 
 
 @pytest.mark.parametrize("answer", ["\n", "no\n", "y\n"])
@@ -315,12 +325,12 @@ def test_at_a_terminal_a_run_of_more_than_one_is_shown_and_asked_about(run, depl
 
     done = run("cleanup", "run")
 
-    assert "A run now would begin 2 clean-ups" in done.err
-    assert "Begin these 2? [y/N]" in done.err
+    assert "A run now would start 2 clean-ups" in done.err
+    assert "Start these 2 clean-ups? [y/N]" in done.err
     if answer == "y\n":
         assert (done.status, deployed.started()) == (0, ["a-1", "b-1"])
     else:
-        assert (done.status, "Nothing was begun." in done.err, deployed.started()) == (2, True, [])
+        assert (done.status, "No clean-up started." in done.err, deployed.started()) == (2, True, [])
         assert run("cleanup", "run", "--yes").status == 0
         assert deployed.started() == ["a-1", "b-1"]
 
@@ -340,7 +350,7 @@ def test_of_one_nobody_is_asked_nor_where_there_is_no_terminal(run, deployed) ->
 def test_what_was_named_and_is_not_begun_shows_in_the_status(run, deployed) -> None:
     done = run("cleanup", "run", "b")
 
-    assert (done.status, "Not begun" in done.out, deployed.started()) == (3, True, [])
+    assert (done.status, "Not started" in done.out, deployed.started()) == (3, True, [])
     assert run("cleanup", "run").status == 0
     assert run("cleanup", "run", "zz").status == 2
 
@@ -352,9 +362,12 @@ def test_over_the_cap_it_says_that_nothing_was_begun(run, deployed) -> None:
     second = run("cleanup", "approve", "b", "--yes")
     done = run("cleanup", "run")
 
-    assert (second.status, "Not started yet: nothing was begun: 2 resources" in second.err) == (0, True)
-    assert (done.status, done.out, "nothing was begun: 2 resources" in done.err) == (2, "", True)
-    assert "Over the cap, so no clean-up would start: 2 resources" in run("cleanup", "plan").out
+    assert (
+        second.status,
+        "Approved, but not started: 2 clean-ups in 24 hours (1 of them started already)" in second.err,
+    ) == (0, True)
+    assert (done.status, done.out, "no clean-up started: 2 clean-ups" in done.err) == (2, "", True)
+    assert "Over the cap, so a run would start nothing: 2 clean-ups" in run("cleanup", "plan").out
     assert deployed.started() == ["a-1"]
 
 
@@ -380,11 +393,11 @@ def test_the_whole_story_of_one_resource_is_one_command(run, deployed) -> None:
     output = run("cleanup", "status", "a").out
 
     for words in (
-        "scratch-a: delete, undone", "vol-a came back as vol-new", "slack:U0ADA", "acts after 2026-12-01 06:00 UTC",
+        "scratch-a: delete, undone", "vol-a came back as vol-new", "slack:U0ADA", "2026-12-01 06:00 UTC",
         "Backup snap-1 of vol-a: verified, 107,374,182,400 bytes, expires 2027-01-30 06:00 UTC",
         "Asked AWS to delete: volume vol-a", "Restored as vol-new: done", "it reads slowly at first", "they came back",
-        "12.30 USD a month", "5.00 USD a month while it is kept", "0.00 USD a month, by audit friday",
-        "It cannot be undone: it was, already", "opened",
+        "12.30 USD a month", "5.00 USD a month while it is kept", "0.00 USD a month, as of audit friday",
+        "It cannot be undone: it is already undone", "opened",
     ):  # fmt: skip
         assert words in output, words
     assert run("cleanup", "status", "b").err == "Error: there is no clean-up of finding b\n"
@@ -408,14 +421,14 @@ def test_what_was_changed_says_from_what_to_what_and_how_to_undo_it(run, shown, 
 
 
 def test_clean_ups_are_listed_the_newest_first_with_what_they_promised_and_saved(run, shown, deployed) -> None:
-    assert run("cleanup", "status").out.startswith("Nothing has been cleaned up yet")
+    assert run("cleanup", "status").out.startswith("No clean-ups yet")
     seen = Observed(audit_id="friday", at=OPENED, left_monthly_usd=Decimal("2.30"))
     deployed.ended("a", stage="done", observed=seen, ended_at=OPENED)
     deployed.ended("b", stage="done", ended_at=OPENED, started_at=OPENED + timedelta(days=1))
 
     lines = run("cleanup", "status").out.splitlines()
 
-    assert lines[0] == "2 clean-ups: promised 24.60, realised 10.00 USD a month (1 not known yet)"
+    assert lines[0] == "2 clean-ups: expected saving 24.60, actual saving 10.00 USD a month (1 unknown)"
     assert [line.split() for line in lines[3:]] == [
         ["b", "done", "delete", "scratch-b", "ebs-unattached", "2026-11-02", "06:00", "12.30", "unknown"],
         ["a", "done", "delete", "scratch-a", "ebs-unattached", "2026-11-01", "06:00", "12.30", "10.00"],
@@ -429,7 +442,9 @@ def test_clean_ups_are_listed_the_newest_first_with_what_they_promised_and_saved
         "unknown": 1,
     }
     short = run("cleanup", "status", "--limit", "1").out
-    assert short.startswith("2 clean-ups: promised 24.60, realised 10.00 USD a month (1 not known yet); the newest 1\n")
+    assert short.startswith(
+        "2 clean-ups: expected saving 24.60, actual saving 10.00 USD a month (1 unknown); 1 shown\n"
+    )
     assert "There are older ones" in short
 
 
@@ -441,7 +456,7 @@ def test_one_is_stopped(run, deployed) -> None:
 
     done = run("cleanup", "stop", "a", "--why", "they came back")
 
-    assert (done.status, done.out) == (0, "a: waiting, stopped\n")
+    assert (done.status, done.out) == (0, "a: waiting, stop requested\n")
     stopped = deployed.cleanups.get("a").stopped
     assert (stopped.who, stopped.why) == (CALLER, "they came back")
 
@@ -449,8 +464,8 @@ def test_one_is_stopped(run, deployed) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "either an ID or --all"),
-        (["a", "--all"], "either an ID or --all"),
+        ([], "Give an ID or --all"),
+        (["a", "--all"], "Give an ID or --all"),
         (["a", "--lift"], "--lift needs --all"),
         (["a", "--why", "x" * 1_001], "--why: longer than 1000 characters"),
         (["b"], "there is no clean-up of finding b"),
@@ -482,7 +497,7 @@ def test_what_still_waits_is_stopped_and_not_undone(run, deployed) -> None:
 
     done = run("cleanup", "undo", "a")
 
-    assert (done.status, "`slackwater cleanup stop a` stops it" in done.err) == (2, True)
+    assert (done.status, "To stop it: `slackwater cleanup stop a`" in done.err) == (2, True)
     assert deployed.started("undo") == []
 
 
@@ -546,14 +561,14 @@ def test_what_could_not_be_listed_shows_in_the_status(run, listed) -> None:
     done = run("cleanup", "backups", "--region", HOME)
 
     assert done.status == 3
-    assert done.out.startswith(f"Not listed: ebs-volume in {HOME}: ")
+    assert done.out.startswith(f"Could not list: ebs-volume in {HOME}: ")
     assert run("cleanup", "backups", "--region", "eu-west-99").status == 2
 
 
 def test_a_backup_is_adopted_and_can_be_undone(run, deployed, listed) -> None:
     adopt = ("cleanup", "adopt", "snap-9", "--region", HOME, "--why", "their stack is gone")
     refused = run(*adopt)
-    assert (refused.status, "--place: say where: the zone" in refused.err) == (2, True)
+    assert (refused.status, "--place: is needed: the zone" in refused.err) == (2, True)
 
     done = run(*adopt, "--place", f"{HOME}a")
 

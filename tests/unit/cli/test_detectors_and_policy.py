@@ -60,7 +60,9 @@ def test_a_valid_policy_is_confirmed_without_calling_aws(run, nowhere: Path, mon
 
     assert done.status == 0
     of = len(registry())
-    assert done.out == f"mine.toml: good; {of - 2} of {of} detectors are on, all but efs-abandoned, efs-idle.\n"
+    assert (
+        done.out == f"mine.toml: valid; {of - 2} of {of} detectors are enabled (disabled: efs-abandoned, efs-idle).\n"
+    )
 
 
 def test_with_a_tag_of_jobs_all_detectors_are_on(run, nowhere: Path) -> None:
@@ -68,7 +70,7 @@ def test_with_a_tag_of_jobs_all_detectors_are_on(run, nowhere: Path) -> None:
 
     assert (
         run("policy", "check", "mine.toml").out
-        == f"mine.toml: good; {len(registry())} of {len(registry())} detectors are on.\n"
+        == f"mine.toml: valid; {len(registry())} of {len(registry())} detectors are enabled.\n"
     )
 
 
@@ -151,10 +153,10 @@ def test_a_valid_policy_is_shown_with_its_warnings(run, nowhere: Path) -> None:
 
     done = run("policy", "check")
 
-    assert (done.status, done.out.split(";")[0]) == (0, "slackwater.toml: good")
+    assert (done.status, done.out.split(";")[0]) == (0, "slackwater.toml: valid")
     assert done.err == (
-        "Warning: slackwater.toml:1: cleanup: nothing can be approved without accounts, resource_types, detectors, "
-        "approvers or approver_identities\n"
+        "Warning: slackwater.toml:1: cleanup: nobody can approve anything until you set accounts, resource_types, "
+        "detectors, approvers or approver_identities\n"
     )
 
 
@@ -217,8 +219,8 @@ def test_a_strict_policy_check_does_not_call_good_what_it_refuses(run, nowhere: 
     plain, strict = run("policy", "check"), run("policy", "check", "--strict")
 
     assert (plain.status, strict.status) == (0, 2)
-    assert "slackwater.toml: good; " in plain.out
-    assert "slackwater.toml: refused by --strict, for " in strict.out
+    assert "slackwater.toml: valid; " in plain.out
+    assert "slackwater.toml: refused by --strict, because of " in strict.out
 
 
 def test_a_detectors_page_has_no_html_entities(run) -> None:

@@ -26,7 +26,7 @@ def test_a_good_policy_is_pushed_and_pulled_as_it_was(push, run, service, nowher
     first, second = push(GOOD), push(BETTER)
 
     assert (first.status, second.status) == (0, 0)
-    assert "mine.toml: good" in first.err
+    assert "mine.toml: valid" in first.err
     assert run("policy", "pull").out == BETTER
     old = run("policy", "pull", "--version", first.out.strip(), "--output", "old.toml")
     assert (old.status, old.out) == (0, "")
@@ -70,7 +70,7 @@ def test_a_push_shows_the_policys_warnings(push, service) -> None:
     warning, stored = done.err.splitlines()
     assert warning.startswith("Warning: ")
     assert warning.split(" ")[2] == "cleanup:"
-    assert stored.split(" ")[1] == "good,"
+    assert stored.split(" ")[1] == "valid,"
 
 
 def test_a_policy_is_pulled_to_standard_output(push, run, service, nowhere: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_deleted_policy_is_shown_as_such_in_the_history(push, run, service) ->
 
     assert [(one["deleted"], one["size_bytes"]) for one in document] == [(True, None), (False, len(GOOD))]
     assert [line.split()[-1] for line in lines] == ["Bytes", "deleted", str(len(GOOD))]
-    assert (gone.status, gone.err) == (2, f"Error: There is no version {document[0]['version']!r}\n")
+    assert (gone.status, gone.err) == (2, f"Error: There is no policy version {document[0]['version']!r}\n")
     assert run("policy", "pull", "--version", pushed).out == GOOD
 
 
@@ -116,11 +116,11 @@ def test_without_a_policy_the_defaults_hold(run, service, nowhere: Path) -> None
     pulled, named = run("policy", "pull", "--output", "mine.toml"), run("policy", "pull", "--version", "v1")
 
     assert (pulled.status, pulled.out) == (2, "")
-    assert pulled.err == "Error: No policy is stored: the defaults hold\n"
-    assert named.err == "Error: There is no version 'v1'\n"
-    assert run("policy", "pull", "--version", "").err == "Error: There is no version ''\n"
+    assert pulled.err == "Error: No policy is stored, so the defaults apply\n"
+    assert named.err == "Error: There is no policy version 'v1'\n"
+    assert run("policy", "pull", "--version", "").err == "Error: There is no policy version ''\n"
     assert list(nowhere.iterdir()) == []
-    assert run("policy", "history").out == "No policy is stored: the defaults hold.\n"
+    assert run("policy", "history").out == "No policy is stored, so the defaults apply.\n"
 
 
 def test_a_missing_file_is_reported_before_any_call_to_aws(run) -> None:

@@ -113,7 +113,7 @@ class TestAllowLists:
         assert cleanup_blocker(SEEN, nobody) is None
 
     def test_it_works_in_its_own_account_only_where_that_is_known(self) -> None:
-        assert "210987654321 only" in (account_blocker("123456789012", "210987654321") or "")
+        assert "only in account 210987654321" in (account_blocker("123456789012", "210987654321") or "")
         assert account_blocker("123456789012", "123456789012") is None
         assert account_blocker("123456789012", None) is None
 
@@ -217,9 +217,9 @@ class TestNever:
             (
                 replace(VOLUME, tags={"aws:elasticmapreduce:job-flow-id": "j-1"}),
                 [],
-                "managed by Amazon EMR cluster j-1",
+                "Amazon EMR cluster j-1 manages it",
             ),
-            (replace(VOLUME, manager="eks.amazonaws.com"), [], "managed by eks.amazonaws.com"),
+            (replace(VOLUME, manager="eks.amazonaws.com"), [], "eks.amazonaws.com manages it"),
             (replace(VOLUME, tags={"aws:backup:source-resource": "x"}), [], "AWS Backup restored"),
             (replace(VOLUME, tags={"slackwater:restored-from": "x"}), [], "Slackwater restored"),
             (replace(FILES, is_replica=True), [], "replication"),
@@ -261,7 +261,7 @@ class TestCap:
         assert cap_blocker([begun(n) for n in range(3)], Control(), self.SECTION, NOW) is None
 
     def test_one_more_and_nothing_may(self) -> None:
-        assert "4 resources" in (cap_blocker([begun(n) for n in range(4)], Control(), self.SECTION, NOW) or "")
+        assert "4 clean-ups" in (cap_blocker([begun(n) for n in range(4)], Control(), self.SECTION, NOW) or "")
 
     def test_to_the_last_dollar(self) -> None:
         assert cap_blocker([begun(1, 100)], Control(), self.SECTION, NOW) is None
@@ -423,7 +423,7 @@ class TestProven:
             ({"of": "vol-ffffffff"}, "not of vol-1"),
             ({"tags": {}}, "does not name"),
             ({"tags": {BACKUP_OF: "arn:aws:ec2:eu-west-1:123456789012:volume/vol-2"}}, "does not name"),
-            ({"made_at": NOW - timedelta(minutes=1, seconds=1)}, "before it was asked for"),
+            ({"made_at": NOW - timedelta(minutes=1, seconds=1)}, "before Slackwater requested it"),
         ],
     )
     def test_what_only_looks_like_it(self, change: dict[str, Any], says: str) -> None:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 RUN: Final = """\b
 Exit status:
-0 done, or there was nothing to do
+0 done, or nothing to do
 2 nothing started: wrong usage, no such finding, over the cap, or not enabled
-3 some did not start, or it is unknown whether they did
+3 some did not start, or AWS did not confirm it
 4 no credentials, not allowed by AWS or by the policy, or nothing reachable
 """
 BACKUPS: Final = """\b
@@ -39,16 +39,16 @@ Exit status:
 """
 DECIDED: Final = """\b
 Exit status:
-0 done, or so already
-2 wrong usage, no such finding or clean-up, or it is not in a state for it
+0 done, now or before
+2 wrong usage, no such finding or clean-up, or its state does not allow it
 4 no credentials, not allowed by AWS or by the policy, or nothing reachable
 """
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The finding's id.")]
-IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="These findings instead of all.")]
-YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Only these findings.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 RegionsOption = Annotated[
-    list[str] | None, typer.Option("--region", metavar="R", help="Look there only; repeatable.", show_default=False)
+    list[str] | None, typer.Option("--region", metavar="R", help="Only this region; repeatable.", show_default=False)
 ]
 WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason; it is stored with the clean-up.")]
 
@@ -67,7 +67,7 @@ def plan(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Show what a run would start now, without starting it."""
+    """Show what `slackwater cleanup run` would start now. Starts nothing."""
     from slackwater.app.cleanup import responses
     from slackwater.views.scan.to_json import dump
     from slackwater.wiring.scan import clock
@@ -86,11 +86,12 @@ def approve(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Approve the clean-up of a finding as it is now, and start it."""
+    """Approve the clean-up of a finding, and start it."""
     from slackwater.app.cleanup import responses
     from slackwater.app.cleanup.cleanups import ENABLE
     from slackwater.views.api import to_json as service_json
     from slackwater.views.cleanup import to_json as cleanup_json
+    from slackwater.views.cleanup.words import NOTHING_STARTED
     from slackwater.views.scan.to_json import dump
     from slackwater.wiring.scan import clock
     from slackwater_cli.findings_table import state
@@ -107,16 +108,16 @@ def approve(
         return
     write(f"{id}: {state(service_json.tracked_finding(approved.finding))}\n")
     if approved.candidate is None:
-        note(f"Nothing has started: {ENABLE}.")
+        note(f"No clean-up started: {ENABLE}.")
         return
     came = cleanup_json.candidate(approved.candidate)
-    after = f", and acts after {minute(came['acts_after'])} UTC" if came["acts_after"] else ""
+    then = "deletes" if came["does"] == "delete" else "changes"
+    after = f", and {then} it after {minute(came['acts_after'])} UTC" if came["acts_after"] else ""
     if came["state"] == "begun":
-        note(
-            f"Its clean-up has started. It tags the resource{after}. `slackwater cleanup status {id}` shows its state."
-        )
+        note(f"The clean-up has started. It tags the resource{after}. To follow it: `slackwater cleanup status {id}`.")
     else:
-        note(f"{'' if came['state'] == 'under-way' else 'Not started yet: '}{came['why']}")
+        state_words = "Already running" if came["state"] == "under-way" else "Approved, but not started"
+        note(f"{state_words}: {came['why'].removeprefix(NOTHING_STARTED)}.")
 
 
 @app.command(epilog=RUN)
@@ -130,7 +131,7 @@ def run(
 ) -> None:
     """Start all clean-ups that are approved or need no approval. Above the policy's cap, start none.
 
-    At a terminal it asks before it begins more than one; elsewhere it begins them, as a schedule does.
+    At a terminal, it asks before it starts more than one. Elsewhere, it starts them without asking.
     """
     from slackwater.app.cleanup import responses
     from slackwater.views.scan.to_json import dump
@@ -149,9 +150,7 @@ def run(
 
 @app.command(epilog=LISTED)
 def status(
-    id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The finding's id; a list of all without it.")
-    ] = None,
+    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The finding's id. Without it, lists all.")] = None,
     limit: Annotated[int, typer.Option(metavar="N", min=0, help="List at most N; 0 lists all.")] = PAGE,
     format: FormatOption = Output.TABLE,
     stack: StackOption = STACK,
@@ -189,7 +188,7 @@ def undo(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Restore what a clean-up deleted, or change back what it changed."""
+    """Restore what a clean-up deleted, or the setting that it changed."""
     from slackwater.app.findings.findings import BadDecisionError
     from slackwater.wiring.scan import clock
 
@@ -199,9 +198,7 @@ def undo(
     except BadDecisionError as error:
         raise UsageError(f"--{error.part}: {error.problem}") from error
     write(f"{id}: {undoing.stage}\n")
-    note(
-        f"The undo has started, and may take hours. `slackwater cleanup status {id}` shows its state and what differs."
-    )
+    note(f"The undo has started. It can take hours. To follow it: `slackwater cleanup status {id}`.")
 
 
 @app.command(epilog=BACKUPS)
@@ -251,9 +248,9 @@ def adopt(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Adopt a backup without a record here, to restore from it.
+    """Record another installation's backup, to restore it.
 
-    This restores nothing yet. The sweeper never deletes it.
+    Restores nothing yet. The sweeper never deletes this backup.
     """
     from slackwater.app.findings.findings import BadDecisionError
     from slackwater.aws.client.regions import known_regions
@@ -269,7 +266,7 @@ def adopt(
     except BadDecisionError as error:
         raise UsageError(f"--{error.part.removesuffix('s')}: {error.problem}") from error
     write(f"{adopted.finding_id}: adopted\n")
-    note(f"`slackwater cleanup undo {adopted.finding_id}` restores from it.")
+    note(f"To restore from it: `slackwater cleanup undo {adopted.finding_id}`.")
 
 
 @app.command(epilog=DECIDED)
@@ -284,14 +281,15 @@ def stop(
 ) -> None:
     """Stop one clean-up, or all.
 
-    Resources that are not deleted yet stay as they are.
+    Slackwater then deletes nothing more, and restores what a half-finished clean-up deleted.
     """
     from slackwater.app.cleanup import responses
     from slackwater.app.findings.findings import BadDecisionError
+    from slackwater.views.cleanup.words import stage_words
     from slackwater.wiring.scan import clock
 
     if (id is None) != all:
-        raise UsageError("Say which: either an ID or --all")
+        raise UsageError("Give an ID or --all")
     if lift and not all:
         raise UsageError("--lift needs --all. To resume one stopped clean-up, approve it again")
     there = deployment(stack, stack_region, profile)
@@ -299,17 +297,18 @@ def stop(
     try:
         if id is not None:
             stopped = cleanups.stop(id, who=who, why=why, now=clock())
-            write(f"{id}: {stopped.stage}, stopped\n")
-            note("Its next step cancels it: at once if it is working, within a day if it is waiting.")
+            write(f"{id}: {stage_words(stopped.stage)}, stop requested\n")
+            note("Slackwater cancels it at its next step, within a day.")
         elif lift:
             before = cleanups.resume(who=who)
-            write("Clean-ups may begin.\n")
+            write("Clean-ups can start again.\n")
             note(_lifted(responses.switch(before)["stopped"]))
         else:
             everything = cleanups.stop_all(who=who, why=why, now=clock())
-            write(f"All clean-ups are stopped since {everything.at:%Y-%m-%d %H:%M} UTC.\n")
+            write(f"All clean-ups are stopped, since {everything.at:%Y-%m-%d %H:%M} UTC.\n")
             note(
-                "Each one's next step calls it off; `slackwater cleanup stop --all --lift` lets clean-ups begin again."
+                "Slackwater cancels each one at its next step. To allow clean-ups again: `slackwater cleanup stop "
+                "--all --lift`."
             )
     except BadDecisionError as error:
         raise UsageError(f"--{error.part}: {error.problem}") from error
@@ -324,9 +323,11 @@ def _ask(seen: CandidateDocument) -> None:
     from slackwater_cli.cleanup_table import deed, draw_approval
 
     if not sys.stdin.isatty():
-        raise UsageError("Nobody can be asked here: say --yes, after `slackwater cleanup plan` has shown what it does")
+        raise UsageError(
+            "This needs a terminal, to ask for confirmation. Or check `slackwater cleanup plan ID`, and add --yes"
+        )
     note(rendered(partial(draw_approval, seen), to_terminal=False).rstrip())
-    note(f"Approve to {deed(seen)}? [y/N]")
+    note(f"Approve this clean-up ({deed(seen)})? [y/N]")
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         raise UsageError("Not approved.")
 
@@ -349,18 +350,18 @@ def _ask_of_all(cleanups: Cleanups, ids: list[str] | None) -> list[str] | None:
     if len(ready) < 2 or plan["over_cap"] or plan["stopped"] or not plan["enabled"]:
         return None
     note(rendered(partial(draw_plan, plan), to_terminal=False).rstrip())
-    note(f"Begin these {len(ready)}? [y/N]")
+    note(f"Start these {len(ready)} clean-ups? [y/N]")
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        raise UsageError("Nothing was begun.")
+        raise UsageError("No clean-up started.")
     return [one["finding_id"] for one in plan["candidates"]]
 
 
 def _lifted(before: SaidDocument | None) -> str:
     if before is None:
-        return "Nobody had stopped them."
+        return "They were not stopped."
     return (
-        f"{before['who']} had stopped them {minute(before['at'])} UTC; `slackwater cleanup run` begins what is "
-        "approved."
+        f"{before['who']} stopped them at {minute(before['at'])} UTC. To start those that are approved: "
+        "`slackwater cleanup run`."
     )
 
 

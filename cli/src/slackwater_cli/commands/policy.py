@@ -41,13 +41,13 @@ app = typer.Typer(rich_markup_mode=None, help="Check, store and show policies.",
 @app.command()
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE")] = DEFAULT_POLICY,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 2 for warnings too.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 2 also for warnings.")] = False,
     format: FormatOption = Output.TABLE,
     profile: ProfileOption = None,
 ) -> None:
     """Check a policy file.
 
-    Asks AWS only if the policy names the session of a role. Then it reads the role's trust policy from IAM.
+    Calls AWS only if the policy lists an identity with a role's session name: it reads that role's trust policy.
 
     \b
     Exit status:
@@ -72,10 +72,10 @@ def check(
     else:
         _write_warnings(warnings)
         off = [id_ for id_ in registry() if id_ not in policy.limits]
-        but = f", all but {', '.join(off)}" if off else ""
+        but = f" (disabled: {', '.join(off)})" if off else ""
         many = "s" if len(warnings) > 1 else ""
-        verdict = f"refused by --strict, for {len(warnings)} warning{many}" if strict and warnings else "good"
-        write(f"{file}: {verdict}; {len(policy.limits)} of {len(registry())} detectors are on{but}.\n")
+        verdict = f"refused by --strict, because of {len(warnings)} warning{many}" if strict and warnings else "valid"
+        write(f"{file}: {verdict}; {len(policy.limits)} of {len(registry())} detectors are enabled{but}.\n")
     if strict and warnings:
         raise typer.Exit(ExitStatus.WRONG_USAGE)
 
@@ -99,7 +99,8 @@ def push(
 ) -> None:
     """Check a policy file, and store it for the deployed service.
 
-    The next audit uses it. A running clean-up uses it from its next step. The last push wins; the history has all.
+    The next audit uses it. A running clean-up uses it from its next step. A push replaces the whole policy.
+    `slackwater policy history` lists every version.
 
     \b
     Exit status:
@@ -114,8 +115,8 @@ def push(
     stored = _policies(stack, stack_region, profile).push(text, str(file))
     write(f"{stored.version}\n")
     note(
-        f"{file}: good, and stored as this version; audits go by it from the next one on, clean-ups from their next "
-        "step on."
+        f"{file}: valid, and stored as this version. The next audit uses it. Running clean-ups use it from their next "
+        "step."
     )
 
 
@@ -134,7 +135,9 @@ def pull(
         stored = _policies(stack, stack_region, profile).pull(version)
         if stored is None:
             raise UsageError(
-                f"There is no version {version!r}" if version is not None else "No policy is stored: the defaults hold"
+                f"There is no policy version {version!r}"
+                if version is not None
+                else "No policy is stored, so the defaults apply"
             )
         text, found = stored
         deliver(text)
@@ -211,7 +214,7 @@ def _draw_history(versions: list[Version], console: Console) -> None:
     from slackwater_cli.grid import draw_first_that_fits, grid_of
 
     if not versions:
-        console.print("No policy is stored: the defaults hold.")
+        console.print("No policy is stored, so the defaults apply.")
         return
     grid = grid_of("Version", "Stored (UTC)", "Bytes", right=("Bytes",))
     for version in versions:

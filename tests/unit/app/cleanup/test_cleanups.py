@@ -32,7 +32,6 @@ from slackwater.engine.savings import Savings, realised, savings
 from slackwater.model.cleanup import (
     ENDED,
     ONTAP_STAYS,
-    STAGES,
     ActorNote,
     Backup,
     Begun,
@@ -306,7 +305,7 @@ class World:
 
 
 OWN = "210987654321"
-NOT_HERE = f"clean-up works in account {OWN} only, which Slackwater is deployed in"
+NOT_HERE = f"clean-up works only in account {OWN}, where Slackwater is deployed"
 
 
 def test_what_is_in_another_account_is_not_begun_whatever_the_policy_names() -> None:
@@ -366,7 +365,7 @@ def test_what_another_service_manages_is_never_begun(tags: dict[str, str], manag
     world.tags, world.managed_tags = tags, managed_tags
     approval = world.approve()
 
-    why = f"it is managed by {owner}: it has to be changed there"
+    why = f"{owner} manages it: change it there"
     assert approval.candidate
     assert (approval.candidate.state, approval.candidate.why) == ("refused", why)
     assert world.plan() == world.run() == {"f-1": ("refused", why)}
@@ -436,30 +435,30 @@ def test_a_run_of_some_begins_only_those() -> None:
 @pytest.mark.parametrize(
     ("one", "why"),
     [
-        (finding(), "nobody has approved it: `slackwater cleanup approve f-1` does"),
-        (finding(status="resolved"), "it is resolved"),
-        (finding(status="cleaning"), "it is cleaning"),
-        (finding(status="failed"), "it is failed: `slackwater findings reopen f-1` first"),
-        (approved(deletes=False), "nothing that it advises may be done by a program"),
+        (finding(), "nobody has approved it. To approve it: `slackwater cleanup approve f-1`"),
+        (finding(status="resolved"), "the finding is resolved"),
+        (finding(status="cleaning"), "the finding is cleaning"),
+        (finding(status="failed"), "the finding is failed: run `slackwater findings reopen f-1` first"),
+        (approved(deletes=False), "Slackwater cannot carry out this finding's recommendation: do it yourself"),
         (approved(detector="fsx-idle", summary="FSx for NetApp ONTAP, 1,024 GiB"), ONTAP_STAYS),
-        (approved(confidence="low"), "its confidence is low"),
+        (approved(confidence="low"), "the finding's confidence is low"),
         (approved(detector="efs-idle"), "the policy's cleanup.detectors does not name efs-idle"),
         (
             replace(approved(), decision=replace(approved().decision, until=NOW)),
-            "the approval ended 2026-11-16 09:07 UTC: `slackwater cleanup approve f-1` gives another",
+            "the approval expired at 2026-11-16 09:07 UTC. To renew it: `slackwater cleanup approve f-1`",
         ),
         (
             replace(approved(), decision=replace(approved().decision, fingerprint="old")),
-            "it has changed since it was approved: `slackwater findings reopen f-1`, then approve it again",
+            "it has changed since it was approved: run `slackwater findings reopen f-1`, then approve it again",
         ),
         (
             replace(approved(setting=GP3), decision=replace(approved().decision, setting=replace(GP3, iops=4000))),
-            "it has changed since it was approved: `slackwater findings reopen f-1`, then approve it again",
+            "it has changed since it was approved: run `slackwater findings reopen f-1`, then approve it again",
         ),
         (
             replace(approved(), decision=replace(approved().decision, who=JOE)),
             (
-                f"{JOE} approved it, but the policy no longer names them: `slackwater findings reopen f-1`, "
+                f"the policy no longer names {JOE}, who approved it: run `slackwater findings reopen f-1`, "
                 "then approve it again"
             ),
         ),
@@ -467,7 +466,7 @@ def test_a_run_of_some_begins_only_those() -> None:
             replace(
                 finding(status="snoozed"), decision=Decision(status="snoozed", who=JOE, why="", at=NOW, until=None)
             ),
-            f"it is snoozed by {JOE}",
+            f"the finding is snoozed by {JOE}",
         ),
     ],
 )  # fmt: skip
@@ -481,9 +480,9 @@ def test_what_may_not_be_begun_is_listed_with_the_reason(one: TrackedFinding, wh
 def test_nothing_is_built_on_an_audit_that_did_not_see_everything_or_is_not_kept() -> None:
     world = World(approved())
     world.complete = False
-    assert world.run() == {"f-1": ("refused", "audit monday did not see all of eu-west-1: a whole one has to")}
+    assert world.run() == {"f-1": ("refused", "audit monday is incomplete in eu-west-1: run a complete one first")}
     world.kept = False
-    assert world.run() == {"f-1": ("refused", "what audit monday saw is no longer kept: a new audit has to see it")}
+    assert world.run() == {"f-1": ("refused", "the results of audit monday have expired: run a new audit")}
     assert world.starter.calls == 0
 
 
@@ -492,8 +491,8 @@ def test_a_resource_is_in_one_clean_up_at_a_time() -> None:
     same = replace(other, sighting=replace(other.sighting, resource=one.sighting.resource, detector="ebs-idle"))
     world = World(one, same)
 
-    assert world.run()["f-2"] == ("refused", "finding f-1 is about the same resource, and comes first")
-    held = ("refused", "the clean-up of finding f-1 has the resource")
+    assert world.run()["f-2"] == ("refused", "the clean-up of finding f-1 starts first, on the same resource")
+    held = ("refused", "the clean-up of finding f-1 is working on the same resource")
     assert world.plan("f-2")["f-2"] == world.run("f-2")["f-2"] == held
     assert [one.finding_id for one in world.store.switch.begun] == ["f-1"]
     assert [*world.starter.started] == ["f-1-1"]
@@ -506,11 +505,11 @@ def test_a_clean_up_that_somebody_else_starts_at_the_same_time_is_not_started_tw
     held = cleanup("f-2", resource=one.sighting.resource, revision=1)
     world.store.rivals.append(lambda store: store.cleanups.update({"f-2": held}))
 
-    assert world.run("f-1") == {"f-1": ("refused", "the clean-up of finding f-2 has the resource")}
+    assert world.run("f-1") == {"f-1": ("refused", "the clean-up of finding f-2 is working on the same resource")}
 
     world = World(one)
     world.store.rivals.append(lambda store: store.cleanups.update({"f-1": cleanup(revision=1)}))
-    assert world.run("f-1") == {"f-1": ("refused", "another run was faster")}
+    assert world.run("f-1") == {"f-1": ("refused", "another run started it first")}
     assert world.starter.calls == 0
 
 
@@ -524,14 +523,20 @@ def section(**changes: Any) -> CleanupSection:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"most_resources": 2}, "3 resources: the policy's cleanup.most_resources is 2"),
-        ({"most_monthly_usd": 29.99}, "30.00 USD a month: the policy's cleanup.most_monthly_usd is 29.99"),
+        (
+            {"most_resources": 2},
+            "3 clean-ups in 24 hours: the policy's cleanup.most_resources allows 2",
+        ),
+        (
+            {"most_monthly_usd": 29.99},
+            "30.00 USD a month of clean-ups in 24 hours: the policy's cleanup.most_monthly_usd allows 29.99",
+        ),
     ],
 )
 def test_over_the_cap_by_one_nothing_at_all_is_begun(changes: dict[str, Any], why: str) -> None:
     world = World(*(approved(f"f-{n}") for n in range(3)), cleanup=section(**changes))
 
-    with pytest.raises(CapError, match=f"^nothing was begun: {why}$"):
+    with pytest.raises(CapError, match=f"^no clean-up started: {why}$"):
         world.run()
 
     assert (world.store.cleanups, world.starter.calls, world.store.switch) == ({}, 0, Control())
@@ -553,7 +558,7 @@ def test_many_small_runs_are_one_large_one() -> None:
     world.run("f-1")
     world.run("f-2")
 
-    with pytest.raises(CapError, match="3 resources, 2 of them begun in the last 24 hours"):
+    with pytest.raises(CapError, match=r"3 clean-ups in 24 hours \(2 of them started already\)"):
         world.run("f-3")
 
     later = world.use.run(["f-3"], who=ADA, now=NOW + DAY)
@@ -565,7 +570,7 @@ def test_two_runs_at_once_cannot_both_pass_under_the_cap() -> None:
     world = World(approved("f-1"), approved("f-2"), cleanup=section(most_resources=1))
     world.store.rival_runs.append(lambda _: world.run("f-2"))
 
-    with pytest.raises(CapError, match="2 resources, 1 of them begun"):
+    with pytest.raises(CapError, match=r"2 clean-ups in 24 hours \(1 of them started already\)"):
         world.run("f-1")
 
     assert [*world.starter.started] == ["f-2-1"]
@@ -589,7 +594,7 @@ def test_a_run_that_keeps_losing_races_starts_nothing() -> None:
 
     world.store.rival_runs = [rival] * 4
 
-    with pytest.raises(ConflictError, match="nothing was begun: others"):
+    with pytest.raises(ConflictError, match="no clean-up started: other requests"):
         world.run()
     assert (world.store.cleanups, world.starter.calls) == ({}, 0)
 
@@ -610,7 +615,7 @@ def test_what_was_not_started_is_on_record_and_the_next_run_starts_it_under_the_
 
     came = world.run()
 
-    assert came["f-1"] == ("failed", "it is not known to have started, and the next run starts it: nothing answers")
+    assert came["f-1"] == ("failed", "AWS did not confirm the start. The next run starts it again: nothing answers")
     assert came["f-2"] == ("begun", "")
     world.store.cleanups["f-2"] = replace(world.store.cleanups["f-2"], stage="waiting")
     assert world.plan()["f-1"][0] == "ready"
@@ -620,12 +625,17 @@ def test_what_was_not_started_is_on_record_and_the_next_run_starts_it_under_the_
     assert [one.finding_id for one in world.store.switch.begun] == ["f-2", "f-1"]
 
 
-@pytest.mark.parametrize("stage", [one for one in STAGES if one not in {*ENDED, "starting"}])
-def test_what_is_under_way_is_not_begun_again(stage) -> None:
+@pytest.mark.parametrize(("stage", "words"), [("waiting", "waiting"), ("working", "running"), ("undoing", "undoing")])
+def test_what_is_under_way_is_not_begun_again(stage, words: str) -> None:
     world = World(approved())
     world.store.cleanups["f-1"] = cleanup(stage=stage)
 
-    assert world.run() == {"f-1": ("under-way", f"it is {stage} since 2026-11-15 09:07 UTC")}
+    assert world.run() == {
+        "f-1": (
+            "under-way",
+            f"its clean-up started at 2026-11-15 09:07 UTC, and its stage is now: {words}",
+        )
+    }
     assert (world.starter.calls, world.store.writes) == (0, 0)
 
 
@@ -637,7 +647,7 @@ def test_a_tagged_resource_has_the_time_after_which_clean_up_may_act() -> None:
     (one,) = world.use.plan(now=NOW).candidates
 
     assert (one.state, one.acts_after) == ("under-way", acts)
-    assert one.why == "it is marked, and may be acted upon from 2026-12-15 09:07 UTC on"
+    assert one.why == "the resource is tagged. Slackwater can delete it after 2026-12-15 09:07 UTC"
 
 
 def test_after_one_has_ended_the_next_attempt_has_a_name_of_its_own() -> None:
@@ -672,7 +682,10 @@ def test_a_clean_up_that_ended_half_done_has_to_be_undone_before_another(stage, 
 
     assert came == state
     if state == "refused":
-        assert why == f"its last clean-up {stage.replace('-', ' ')} half done: `slackwater cleanup undo f-1` first"
+        assert (
+            why == "its last clean-up ended after it had deleted or changed a part of it. Undo that first: "
+            "`slackwater cleanup undo f-1`"
+        )
 
 
 def test_an_approval_is_good_for_one_clean_up() -> None:
@@ -683,7 +696,7 @@ def test_an_approval_is_good_for_one_clean_up() -> None:
 
     assert state == "refused"
     assert why.startswith(
-        "the approved clean-up was cancelled 2026-11-16 08:07 UTC (it was used): `slackwater findings reopen f-1`"
+        "the approved clean-up was cancelled at 2026-11-16 08:07 UTC (it was used): run `slackwater findings reopen"
     )
     world.store.cleanups["f-1"] = cleanup(stage="called-off", ended_at=NOW - 2 * DAY, why="it was used")
     assert world.run() == {"f-1": ("begun", "")}
@@ -700,8 +713,8 @@ def test_what_a_person_stopped_or_undid_needs_an_approval_of_its_own(field_: str
     came = world.run()
 
     assert came["f-1"][0] == came["f-2"][0] == "refused"
-    assert came["f-1"][1].startswith(f"{JOE} stopped or undid it 2026-11-16 08:07 UTC, after it was approved")
-    assert came["f-2"][1] == f"{JOE} stopped or undid it 2026-11-16 08:07 UTC: it needs an approval now"
+    assert came["f-1"][1].startswith(f"{JOE} stopped or undid it at 2026-11-16 08:07 UTC, after the approval")
+    assert came["f-2"][1] == f"{JOE} stopped or undid it at 2026-11-16 08:07 UTC, so it needs an approval now"
     again = world.findings.findings["f-1"]
     world.findings.findings["f-1"] = replace(again, decision=replace(again.decision, at=NOW))
     assert world.run("f-1") == {"f-1": ("begun", "")}
@@ -732,7 +745,7 @@ def test_without_the_tag_it_needs_one(tags) -> None:
     world.tags = tags
 
     assert world.run(who=SERVICE) == {
-        "f-1": ("refused", "nobody has approved it: `slackwater cleanup approve f-1` does")
+        "f-1": ("refused", "nobody has approved it. To approve it: `slackwater cleanup approve f-1`")
     }
 
 
@@ -887,14 +900,14 @@ def test_if_nothing_can_be_started_the_approval_is_valid_and_the_answer_says_why
     world = World(finding(), cleanup=section(most_monthly_usd=1))
     came = world.approve()
     assert (came.finding.status, came.candidate.state) == ("approved", "refused")
-    assert came.candidate.why.startswith("nothing was begun: 10.00 USD a month")
+    assert came.candidate.why.startswith("no clean-up started: 10.00 USD a month of clean-ups in 24 hours")
     assert world.breaches
 
     world = World(finding())
     world.store.switch = Control(stopped=ActorNote(who=JOE, why="moving house", at=NOW))
     assert world.approve().candidate.why == (
-        f"nothing was begun: {JOE} stopped all clean-ups 2026-11-16 09:07 UTC: moving house;"
-        " `slackwater cleanup stop --all --lift` lets them go on"
+        f"no clean-up started: {JOE} stopped all clean-ups at 2026-11-16 09:07 UTC: moving house;"
+        " `slackwater cleanup stop --all --lift` allows them again"
     )
     assert world.starter.calls == 0
 
@@ -1181,8 +1194,8 @@ def test_what_was_called_off_is_restored_where_it_is_gone_since_and_does_not_sta
     world = World(approved())
     world.store.cleanups["f-1"] = off
 
-    assert "restores it from its backup" in (not_undoable(off) or "")
-    assert "half done" not in world.plan("f-1")["f-1"][1]
+    assert "restores it" in (not_undoable(off) or "")
+    assert "Undo that first" not in world.plan("f-1")["f-1"][1]
     assert world.use.undo("f-1", who=ADA, now=NOW).stage == "undoing"
 
 
@@ -1216,15 +1229,15 @@ OF_VOLUMES = tuple(
 @pytest.mark.parametrize(
     ("one", "why"),
     [
-        (cleanup(stage="starting"), "it has not ended; `slackwater cleanup stop f-1` stops it"),
-        (cleanup(stage="waiting"), "it has not ended; `slackwater cleanup stop f-1` stops it"),
-        (cleanup(stage="working", removals=HALF), "it has not ended; `slackwater cleanup stop f-1` stops it"),
-        (cleanup(stage="undone", removals=HALF), "it was, already"),
-        (cleanup(stage="failed"), "it deleted and changed nothing"),
-        (cleanup(stage="called-off", was=GP3, setting=GP3), "it deleted and changed nothing"),
+        (cleanup(stage="starting"), "it has not ended. To stop it: `slackwater cleanup stop f-1`"),
+        (cleanup(stage="waiting"), "it has not ended. To stop it: `slackwater cleanup stop f-1`"),
+        (cleanup(stage="working", removals=HALF), "it has not ended. To stop it: `slackwater cleanup stop f-1`"),
+        (cleanup(stage="undone", removals=HALF), "it is already undone"),
+        (cleanup(stage="failed"), "it did not delete or change anything"),
+        (cleanup(stage="called-off", was=GP3, setting=GP3), "it did not delete or change anything"),
         (
             cleanup(stage="called-off", removals=HALF, restored=Restored(state="done")),
-            "the sub-resources that it had deleted were restored",
+            "the deleted sub-resources are already restored",
         ),
         (
             cleanup(stage="done", removals=HALF, recorded={"system": {"FileSystemType": "ONTAP"}}),
@@ -1239,7 +1252,7 @@ OF_VOLUMES = tuple(
         ),
         (
             cleanup(stage="done", removals=HALF, scratch=True),
-            "the policy said that the data was scratch, and no backup was made",
+            "the policy declared its data scratch, so Slackwater made no backup",
         ),
     ],
 )
@@ -1260,7 +1273,7 @@ def test_what_another_clean_up_has_is_not_undone_meanwhile() -> None:
     world.store.cleanups["f-1"] = cleanup(stage="done", removals=HALF)
     world.store.cleanups["f-2"] = cleanup("f-2", resource=cleanup().resource, stage="waiting")
 
-    with pytest.raises(ConflictError, match="the clean-up of finding f-2 has the resource"):
+    with pytest.raises(ConflictError, match="the clean-up of finding f-2 is working on the same resource"):
         world.use.undo("f-1", who=ADA, now=NOW)
     assert world.starter.calls == 0
 

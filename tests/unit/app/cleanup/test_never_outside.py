@@ -288,7 +288,7 @@ def test_without_its_backup_it_is_kept() -> None:
     "differs",
     [
         pytest.param({"decision": replace(APPROVED, fingerprint="another")}, id="another finding was approved"),
-        pytest.param({"decision": replace(APPROVED, fingerprint=OUTDATED)}, id="it is no longer what was approved"),
+        pytest.param({"decision": replace(APPROVED, fingerprint=OUTDATED)}, id="it has changed since it was approved"),
         pytest.param({"decision": replace(APPROVED, who="slack:U0EVE")}, id="somebody approved who may not"),
         pytest.param({"decision": replace(APPROVED, until=CASE_NOW + timedelta(days=1))}, id="the approval lapsed"),
         pytest.param({"status": "open"}, id="nobody approved it"),

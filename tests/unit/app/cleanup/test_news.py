@@ -100,7 +100,7 @@ def test_each_warning_each_undo_each_failure_and_each_attempt_is_a_post_of_its_o
     announced.announce("asked")
     failed = replace(CLEANUP, stage="failed", why="x")
     announced.announce("failed", failed)
-    announced.announce("failed", replace(failed, why="not put back: mount-target fsmt-1"))
+    announced.announce("failed", replace(failed, why="not restored: mount-target fsmt-1"))
     announced.announce("failed", failed)
     undone = ActorNote(who="ada", why="", at=NOW)
     for n in (1, 2, 2):
@@ -114,7 +114,7 @@ def test_each_warning_each_undo_each_failure_and_each_attempt_is_a_post_of_its_o
         *(f"cleanup.f00d.2.warned.{days}" for days in (30, 7, 1)),
         "cleanup.f00d.2.asked",
         f"cleanup.f00d.2.failed.{digest('x')}",
-        f"cleanup.f00d.2.failed.{digest('not put back: mount-target fsmt-1')}",
+        f"cleanup.f00d.2.failed.{digest('not restored: mount-target fsmt-1')}",
         f"cleanup.f00d.2.failed.1.{digest('x')}",
         f"cleanup.f00d.2.failed.2.{digest('x')}",
         "cleanup.f00d.2.undone.3",
@@ -175,9 +175,13 @@ def test_the_policy_says_who_may_press(announced) -> None:
 
 def test_a_breach_of_the_cap_is_reported_once_a_day_for_the_same_run(announced) -> None:
     for wanted in (11, 11, 12):
-        announced.news.cap("11 resources: the policy's cleanup.most_resources is 10", wanted, POLICY)
+        announced.news.cap(
+            "11 clean-ups in 24 hours: the policy's cleanup.most_resources allows 10",
+            wanted,
+            POLICY,
+        )
     announced.clock.sleep(86_400)
-    announced.news.cap("11 resources: the policy's cleanup.most_resources is 10", 11, POLICY)
+    announced.news.cap("11 clean-ups in 24 hours: the policy's cleanup.most_resources allows 10", 11, POLICY)
 
     posts = list(announced.outbox.posts.values())
     assert len(posts) == 3

@@ -45,17 +45,15 @@ def test_what_another_service_manages_is_neither_deleted_nor_changed(deletes: bo
     terraform = {"Terraform": "yes"}
 
     assert objection_to({}, {}, deletes=deletes) is None
-    assert (
-        objection_to(EMR, {}, deletes=deletes) == "it is managed by Amazon EMR cluster j-1: it has to be changed there"
-    )
+    assert objection_to(EMR, {}, deletes=deletes) == "Amazon EMR cluster j-1 manages it: change it there"
     assert objection_to(terraform, {}, deletes=deletes) is None
     assert objection_to(terraform, {}, deletes=deletes, managed_tags=["terraform"]) == (
-        "it is managed by the program that its tag terraform names: it has to be changed there"
+        "the program that its tag terraform names manages it: change it there"
     )
 
 
 def test_what_has_something_on_it_that_another_service_manages_is_not_deleted() -> None:
-    says = "fsap-1, which hangs on it, is managed by {}: it has to be changed there"
+    says = "{} manages fsap-1, which depends on it: change it there"
 
     assert objection_to({}, CSI, deletes=True) == says.format("Kubernetes")
     assert objection_to({}, {"x": "y"}, deletes=True, managed_tags=["x=y"]) == says.format(
@@ -79,17 +77,17 @@ AS_FOUND = CurrentState(
 KEPT = {"keep": ""}
 NEW = SubResource(kind="mount-target", id="fsmt-9", arn=None)
 FOR_BOTH: dict[str, dict[str, Any]] = {
-    "it is another resource of the same id": {"born_at": NOW + timedelta(seconds=1)},
-    "a tag keeps it": {"tags": {CLEANUP_TAG: "f-1", **KEPT}},
-    "or its tags could not be read": {"tags": None},
-    "a tag keeps fsap-1": {"children": {"fsap-1": KEPT}},
-    "somebody took its mark off": {"tags": {}},
+    "it is a different resource with the same id": {"born_at": NOW + timedelta(seconds=1)},
+    "a tag protects it": {"tags": {CLEANUP_TAG: "f-1", **KEPT}},
+    "or Slackwater could not read its tags": {"tags": None},
+    "a tag protects fsap-1": {"children": {"fsap-1": KEPT}},
+    "somebody removed its tag": {"tags": {}},
 }
 FOR_DELETIONS: dict[str, dict[str, Any]] = {
     "it is attached": {"held": "it is attached"},
-    "something new hangs on it: fsmt-9": {"parts": (NEW, *PARTS)},
-    "something new hangs on it: fsvol-9": {"children": {"fsap-1": {}, "fsvol-9": {}}},
-    "it holds 11 bytes, and its backup was made of 10": {"size_bytes": 11},
+    "something new depends on it: fsmt-9": {"parts": (NEW, *PARTS)},
+    "something new depends on it: fsvol-9": {"children": {"fsap-1": {}, "fsvol-9": {}}},
+    "it has 11 bytes, but had 10 when Slackwater made its backup": {"size_bytes": 11},
 }
 
 
@@ -104,7 +102,7 @@ def test_nothing_is_deleted_that_is_not_as_it_was_found(why: str, changes: dict[
 
 
 def test_the_tag_of_another_clean_up_does_not_count() -> None:
-    assert "somebody took its mark off" in checked(TAGGED, tags={CLEANUP_TAG: "f-2"})
+    assert "somebody removed its tag" in checked(TAGGED, tags={CLEANUP_TAG: "f-2"})
 
 
 @pytest.mark.parametrize(("why", "changes"), FOR_BOTH.items())

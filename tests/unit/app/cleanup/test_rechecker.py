@@ -66,10 +66,10 @@ def test_an_unchanged_resource_passes_the_recheck() -> None:
 @pytest.mark.parametrize(
     ("found", "why"),
     [
-        (finding(setting=replace(GP3, iops=4000)), "it advises another setting now"),
-        (finding(confidence="low"), "a program may no longer do what it advises"),
-        (finding(setting=None), "a program may no longer do what it advises"),
-        (finding(resource=replace(VOLUME, tags=None)), "its tags could not be read: it may be protected"),
+        (finding(setting=replace(GP3, iops=4000)), "the recommended setting is different now"),
+        (finding(confidence="low"), "Slackwater can no longer carry out the recommendation"),
+        (finding(setting=None), "Slackwater can no longer carry out the recommendation"),
+        (finding(resource=replace(VOLUME, tags=None)), "Slackwater could not read its tags, which may protect it"),
     ],
 )
 def test_what_is_found_otherwise_now_ends_it(found: Any, why: str) -> None:

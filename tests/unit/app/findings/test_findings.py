@@ -408,8 +408,8 @@ def test_what_the_policy_does_not_name_is_not_approved(key: str) -> None:
 @pytest.mark.parametrize(
     ("seen", "why"),
     [
-        ({"deletes": False}, "nothing that it advises may be done by a program"),
-        ({"confidence": "low"}, "its confidence is low"),
+        ({"deletes": False}, "Slackwater cannot carry out this finding's recommendation: do it yourself"),
+        ({"confidence": "low"}, "the finding's confidence is low"),
     ],
 )
 def test_what_may_not_be_deleted_is_not_approved_whatever_the_policy_names(seen: dict[str, Any], why: str) -> None:

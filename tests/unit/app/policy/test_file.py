@@ -585,7 +585,7 @@ def test_a_clean_up_that_one_empty_list_forbids_is_doubtful(key: str) -> None:
     text = "".join(line for line in CLEANUP.splitlines(keepends=True) if not line.startswith(key))
 
     lacks = "approvers or approver_identities" if key == "approvers" else key
-    assert doubtful(text) == [f"mine.toml:2: cleanup: nothing can be approved without {lacks}"]
+    assert doubtful(text) == [f"mine.toml:2: cleanup: nobody can approve anything until you set {lacks}"]
 
 
 def test_a_clean_up_of_all_lists_or_of_none_is_not_doubtful() -> None:
@@ -593,7 +593,7 @@ def test_a_clean_up_of_all_lists_or_of_none_is_not_doubtful() -> None:
     assert doubtful("[cleanup]\napproval_days = 3\n") == []
     assert doubtful("") == []
     assert doubtful("[cleanup]\napprovers = ['U0ADA']\ndetectors = ['efs-idle']\n") == [
-        "mine.toml:1: cleanup: nothing can be approved without accounts, regions, resource_types"
+        "mine.toml:1: cleanup: nobody can approve anything until you set accounts, regions, resource_types"
     ]
 
 
@@ -603,11 +603,14 @@ def test_an_approver_by_identity_or_an_unattended_rule_is_enough() -> None:
     assert doubtful(f"{nobody}approver_identities = ['ada@example.com']\n") == []
     jobs = nobody.replace("ebs-unattached", "efs-abandoned").replace("ebs-volume", "efs-file-system")
     assert doubtful(jobs + JOBS) == [
-        "mine.toml:2: cleanup: it deletes by itself, and nobody may undo that; name cleanup.approver_identities"
+        (
+            "mine.toml:2: cleanup: Slackwater deletes without an approval, and nobody may undo that; "
+            "set cleanup.approver_identities"
+        )
     ]
     assert doubtful(f"{jobs}approver_identities = ['ada@example.com']\n{JOBS}") == []
     assert doubtful("[[cleanup.unattended]]\ntag = 'Job'\n[detectors.efs-abandoned]\ntag = 'Job'\n")[0] == (
-        "mine.toml:1: cleanup: nothing can be approved without accounts, regions, resource_types, detectors"
+        "mine.toml:1: cleanup: nobody can approve anything until you set accounts, regions, resource_types, detectors"
     )
 
 
@@ -617,22 +620,22 @@ def test_an_approver_by_identity_or_an_unattended_rule_is_enough() -> None:
         (
             "arn:aws:iam::123456789012:role/team/Ops",
             (
-                "never matches: STS names the callers of a role in another way; "
+                "never matches: STS reports the callers of a role by another ARN; "
                 "write arn:aws:sts::123456789012:assumed-role/Ops"
             ),
         ),
-        ("U0ADA", "is a member of Slack, who asks there; name them in cleanup.approvers"),
-        ("slack:U0ADA", "is a member of Slack, who asks there; name them in cleanup.approvers"),
+        ("U0ADA", "is a Slack user id, which belongs elsewhere; list it in cleanup.approvers"),
+        ("slack:U0ADA", "is a Slack user id, which belongs elsewhere; list it in cleanup.approvers"),
         (
             "storage-owners",
             (
-                "is neither an ARN nor an e-mail address: only a token's subject fits; for a role write"
+                "is neither an ARN nor an e-mail address: it matches only a token's subject; for a role write"
                 " arn:PARTITION:sts::ACCOUNT:assumed-role/storage-owners"
             ),
         ),
         (
             "arn:aws:sts::123456789012:assumed-role/Ops/*",
-            "fits nobody: an identity is named as it is, without wildcards",
+            "never matches: wildcards have no effect here",
         ),
     ],
 )
@@ -648,8 +651,8 @@ def test_those_who_decide_and_audit_are_looked_at_in_the_same_way() -> None:
     text = '[api]\ndeciders = ["U0ADA"]\nauditors = ["ada@example.com", "slack:U0ADA"]\n'
 
     assert doubtful(text) == [
-        "mine.toml:2: api.deciders[1]: is a member of Slack, who asks there; name them in slack.deciders",
-        "mine.toml:3: api.auditors[2]: is a member of Slack, who asks there; name them in slack.auditors",
+        "mine.toml:2: api.deciders[1]: is a Slack user id, which belongs elsewhere; list it in slack.deciders",
+        "mine.toml:3: api.auditors[2]: is a Slack user id, which belongs elsewhere; list it in slack.auditors",
     ]
 
 
@@ -688,7 +691,7 @@ def test_a_list_of_tags_without_the_default_is_doubtful() -> None:
     assert doubtful('[exempt]\nkeep_tags = ["Owner=web"]\n') == [
         (
             "mine.toml:2: exempt.keep_tags: resources tagged keep are not protected: the list replaces the default;"
-            " add keep, unless you mean it"
+            " to protect them, add keep"
         )
     ]
     assert doubtful('[exempt]\nkeep_tags = ["keep", "Owner=web"]\n') == []
@@ -703,7 +706,10 @@ def test_a_clean_up_that_slack_has_no_channel_for_is_doubtful() -> None:
     assert message(CLEANUP) == [f"mine.toml:2: cleanup: {NOBODY_IS_WARNED}; set slack.channel"]
     assert message(CLEANUP + WITH_SLACK) == []
     assert message("[cleanup]\ngrace_days = 3\n") == []
-    without = "mine.toml:8: cleanup.delete_without_warning: deletes without a warning where Slack has no channel for it"
+    without = (
+        "mine.toml:8: cleanup.delete_without_warning: deletes a resource without a warning if the policy sets no Slack "
+        "channel for it"
+    )
     allowed = f"{CLEANUP}delete_without_warning = true\n"
     assert message(allowed) == message(allowed + WITH_SLACK) == [without]
 
@@ -711,7 +717,11 @@ def test_a_clean_up_that_slack_has_no_channel_for_is_doubtful() -> None:
 @pytest.mark.parametrize(
     ("changed", "by", "says"),
     [
-        ("ebs-unattached", "ec2-idle", "detectors[1]: never applies: nothing that it advises may be done by a program"),
+        (
+            "ebs-unattached",
+            "ec2-idle",
+            "detectors[1]: never applies: Slackwater cannot carry out this detector's recommendations",
+        ),
         (
             "ebs-unattached",
             "efs-idle",
@@ -755,14 +765,14 @@ def test_a_warning_before_the_tagging_is_questioned_if_the_policy_sets_it() -> N
     assert doubtful(f"{CLEANUP}grace_days = 8\nwarn_days = [7, 1]\n") == []
     for days in (7, 8):
         assert doubtful(f"{CLEANUP}grace_days = 7\nwarn_days = [1, {days}]\n") == [
-            "mine.toml:9: cleanup.warn_days[2]: never warns: the mark does, cleanup.grace_days (7) ahead"
+            "mine.toml:9: cleanup.warn_days[2]: never applies: the first warning is cleanup.grace_days (7) ahead"
         ]
 
 
 def test_an_unattended_rule_without_a_matching_tag_never_applies() -> None:
     jobs = CLEANUP.replace("ebs-unattached", "efs-abandoned").replace("ebs-volume", "efs-file-system")
     (message,) = doubtful(jobs)
-    assert message.endswith("never applies: detectors.efs-abandoned.tag is not given")
+    assert message.endswith("never applies: detectors.efs-abandoned.tag is not set")
     assert doubtful(f"{jobs}[detectors.efs-abandoned]\ntag = 'Job'\n") == []
 
 
@@ -790,9 +800,14 @@ tag = "Job"
             ["Job"],
             None,
             "efs-abandoned",
-            "[1]: never applies: detectors.efs-abandoned.tag names no tag, so that it finds nothing",
+            "[1]: never applies: detectors.efs-abandoned.tag is not set, so it finds nothing",
         ),
-        (["Job", "Job=encode"], "Job", "efs-abandoned", "[2]: never applies: cleanup.unattended[1] takes all of it"),
+        (
+            ["Job", "Job=encode"],
+            "Job",
+            "efs-abandoned",
+            "[2]: never applies: cleanup.unattended[1] already matches all that it matches",
+        ),
         (
             ["Job=report"],
             "Job=encode",
@@ -820,7 +835,9 @@ def test_a_route_that_an_earlier_one_leaves_nothing_to_is_doubtful(first: str) -
     text = "".join(f"[[slack.routes]]\nchannel = 'C0{n}0'\n{route}\n" for n, route in enumerate(routes))
     line = text[: text.rindex("[[")].count("\n") + 1
 
-    assert doubtful(text) == [f"mine.toml:{line}: slack.routes[3]: never applies: slack.routes[2] takes all of it"]
+    assert doubtful(text) == [
+        f"mine.toml:{line}: slack.routes[3]: never applies: slack.routes[2] already matches all that it matches"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -835,41 +852,38 @@ def test_a_route_that_something_is_left_to_is_not_doubtful(first: str) -> None:
 @pytest.mark.parametrize(
     ("section", "says"),
     [
-        ("", ["1: organization: names nobody: the service's own account is audited, and no other"]),
+        ("", ["1: organization: lists no account, so Slackwater audits only its own"]),
         (
             "organizational_units = []",
-            ["1: organization: names nobody: the service's own account is audited, and no other"],
+            ["1: organization: lists no account, so Slackwater audits only its own"],
         ),
         (
             "accounts = ['444455556666']\ntags = { A = 'b' }",
             [
-                (
-                    "3: organization.tags: never applies: it narrows organizational_units; "
-                    "accounts are audited whatever they carry"
-                ),
+                "3: organization.tags: never applies: tags only filter organizational_units, not accounts",
             ],
         ),
         (
             "accounts = ['444455556666', '777788889999', '444455556666']",
-            ["2: organization.accounts[3]: is named twice"],
+            ["2: organization.accounts[3]: is listed twice"],
         ),
-        ("organizational_units = ['r-ab12', 'r-ab12']", ["2: organization.organizational_units[2]: is named twice"]),
+        ("organizational_units = ['r-ab12', 'r-ab12']", ["2: organization.organizational_units[2]: is listed twice"]),
         (
             (
                 "organizational_units = ['r-ab12']\naccounts = ['444455556666']\n"
                 "except_accounts = ['777788889999', '444455556666']"
             ),
-            ["3: organization.accounts[1]: is left out: organization.except_accounts names it, too"],
+            ["3: organization.accounts[1]: is not audited: organization.except_accounts lists it too"],
         ),
         (
             "accounts = ['444455556666', '777788889999']\nexcept_accounts = ['444455556666']",
-            ["2: organization.accounts[1]: is left out: organization.except_accounts names it, too"],
+            ["2: organization.accounts[1]: is not audited: organization.except_accounts lists it too"],
         ),
         (
             "accounts = ['444455556666']\nexcept_accounts = ['444455556666']",
             [
-                "1: organization: leaves nobody to audit, and no audit starts: except_accounts names all of accounts",
-                "2: organization.accounts[1]: is left out: organization.except_accounts names it, too",
+                "1: organization: leaves no account, so no audit starts: except_accounts lists all of accounts",
+                "2: organization.accounts[1]: is not audited: organization.except_accounts lists it too",
             ],
         ),
     ],
@@ -891,7 +905,7 @@ def test_an_organization_that_is_meant_is_not_doubtful(section: str) -> None:
 
 
 def test_a_rate_limit_above_that_of_aws_is_questioned() -> None:
-    message = "is more than AWS allows in an account and region, {} a second: it would only be throttled"
+    message = "is above the AWS limit of {} a second in an account and region: AWS would throttle the calls"
 
     assert (
         doubtful("[scan]\ncalls_per_second = { cloudtrail = 2, cloudwatch = 500 }\ndatapoints_per_second = 396_000\n")
@@ -907,7 +921,7 @@ def test_a_rate_limit_above_that_of_aws_is_questioned() -> None:
     assert doubtful("[scan]\nmost_metrics_usd = 50\n") == []
     assert doubtful("[scan]\nmost_metrics_usd = 100\n") == [
         (
-            "mine.toml:2: scan.most_metrics_usd: is more than scan.most_metrics_usd_per_day, 50 USD, which counts"
-            " first; raise the day's ceiling as well"
+            "mine.toml:2: scan.most_metrics_usd: is above scan.most_metrics_usd_per_day (50 USD), which applies first;"
+            " raise the daily limit too"
         )
     ]

@@ -413,7 +413,7 @@ def test_a_stop_that_comes_again_says_the_same_and_another_that_it_had_ended() -
     world.kept.cleanups["f00d"] = replace(world.cleanups["f00d"], stage="called-off")
 
     assert "Stopped by <@U0JANE>" in world.answer(press("stop"))
-    assert "has ended: called off" in world.answer(press("stop", at=NOW + DAY))
+    assert "has ended (cancelled)" in world.answer(press("stop", at=NOW + DAY))
     assert "Stopped by <@U0JANE>" in first
     world.kept.cleanups.clear()
     assert "there is no clean-up of finding f00d" in world.answer(press("stop", at=NOW + DAY))
@@ -528,7 +528,7 @@ def test_an_approval_whose_clean_up_did_not_begin_the_first_time_begins_it_the_s
     world = enabled()
     world.starter.down = True
     answered = world.answer(approve())
-    assert "Nothing started: it is not known to have started, and the next run starts it" in answered
+    assert "Nothing started: AWS did not confirm the start. The next run starts it again" in answered
     world.starter.down = False
     world.answered.clear()
     world.answer(approve())
@@ -543,7 +543,10 @@ def test_an_approval_is_valid_even_if_the_cap_lets_nothing_start() -> None:
 
     assert world.started == []
     assert world.store.findings["f00d"].status == "approved"
-    assert "Nothing started: 12.30 USD a month: the policy's cleanup.most_monthly_usd is 1.00" in answered
+    assert (
+        "Nothing started: 12.30 USD a month of clean-ups in 24 hours: the policy's cleanup.most_monthly_usd allows 1.00"
+        in answered
+    )
 
 
 def test_a_pressed_button_reads_the_policy_once() -> None:

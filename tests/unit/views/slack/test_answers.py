@@ -166,7 +166,7 @@ def test_an_approval_that_begins_nothing_says_so_and_why() -> None:
         "Nothing started: clean-up is not enabled here (CleanupEnabled), and nothing acts on approvals."
     )
     over = answers.approved(
-        APPROVED, acts_after=invented.NOW, why_not="nothing was begun: 11 resources: the cap is 10"
+        APPROVED, acts_after=invented.NOW, why_not="no clean-up started: 11 resources: the cap is 10"
     ).text
     assert over.endswith("Nothing started: 11 resources: the cap is 10")
     assert "deleted after" not in over

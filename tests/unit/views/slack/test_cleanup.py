@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
-from slackwater.model.cleanup import NOT_PUT_BACK, ActorNote, Removal, Restored, SubResource
+from slackwater.model.cleanup import NOT_RESTORED, ActorNote, Removal, Restored, SubResource
 from slackwater.model.settings import VolumeSetting
 from slackwater.views.slack.blocks import ROOM, weight
 from slackwater.views.slack.cleanup import SHOWN, What, cleanup_message, over_cap
@@ -321,7 +321,7 @@ def test_a_failure_says_how_far_what_was_taken_off_is_back() -> None:
         f"Slackwater could not restore all parts that it had removed. To try again: slackwater cleanup undo {SEEN.id}"
     )
     assert again in text("failed", **half, restored=Restored(state="failed"))
-    assert again in text("failed", **half, why=f"{NOT_PUT_BACK}: mount-target fsmt-1; x")
+    assert again in text("failed", **half, why=f"{NOT_RESTORED}: mount-target fsmt-1; x")
 
 
 def test_the_message_of_a_deleted_efs_says_where_its_files_are_restored() -> None:
@@ -399,12 +399,14 @@ def test_an_undo_that_failed_says_how_to_go_on_and_what_came_back() -> None:
 
 
 def test_a_run_over_the_cap_says_that_nothing_at_all_was_done(limits) -> None:
-    message = over_cap("11 resources: the policy's cleanup.most_resources is 10", 11)
+    message = over_cap("11 clean-ups in 24 hours: the policy's cleanup.most_resources allows 10", 11)
 
     assert message.text.replace("\u2060", "").startswith(
         "🔴 Over the cap: nothing was cleaned up\nA run would have started 11 clean-ups."
     )
-    assert "11 resources: the policy's cleanup.most_resources is 10." in message.text.replace("\u2060", "")
+    assert "11 clean-ups in 24 hours: the policy's cleanup.most_resources allows 10." in message.text.replace(
+        "\u2060", ""
+    )
     assert problems(message, limits) == []
 
 

@@ -1,7 +1,7 @@
 """Rules of clean-up that need no AWS call: what is allowed, what is never changed, how much at once, and when.
 
-Functions named `..._blocker` return the reason why something must not happen, as a clause ("its confidence is low"), or
-None if it may.
+Functions named `..._blocker` return the reason why something must not happen, as a clause ("the finding's confidence is
+low"), or None if it may.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -53,7 +53,7 @@ def approval_blocker(record: FindingRecord, cleanup: CleanupSection) -> str | No
     if why := cleanup_blocker(record, cleanup):
         return why
     named = cleanup.approvers or cleanup.approver_identities
-    return None if named else "the policy's cleanup.approvers names nobody"
+    return None if named else "the policy lists nobody in cleanup.approvers or cleanup.approver_identities"
 
 
 def cleanup_blocker(record: FindingRecord, cleanup: CleanupSection) -> str | None:
@@ -63,9 +63,9 @@ def cleanup_blocker(record: FindingRecord, cleanup: CleanupSection) -> str | Non
     if record.detector == "fsx-idle" and record.summary.startswith(NAMES["ONTAP"]):
         return ONTAP_STAYS
     if not record.deletes and record.setting is None:
-        return "nothing that it advises may be done by a program"
+        return "Slackwater cannot carry out this finding's recommendation: do it yourself"
     if record.confidence == "low":
-        return "its confidence is low"
+        return "the finding's confidence is low"
     for key, value, allowed in (
         ("detectors", record.detector, cleanup.detectors),
         ("resource_types", resource.type, cleanup.resource_types),
@@ -88,7 +88,7 @@ def account_blocker(account: str, own: str | None) -> str | None:
     """
     if own is None or account == own:
         return None
-    return f"clean-up works in account {own} only, which Slackwater is deployed in"
+    return f"clean-up works only in account {own}, where Slackwater is deployed"
 
 
 def unattended(record: FindingRecord, tags: Mapping[str, str] | None, cleanup: CleanupSection) -> UnattendedTag | None:
@@ -113,7 +113,7 @@ def unattended(record: FindingRecord, tags: Mapping[str, str] | None, cleanup: C
 def restored_blocker(tags: Mapping[str, str] | None) -> str | None:
     """Return why a resource with these tags is not deleted: it was restored from a backup. None if no tag says so."""
     who = restored_by(tags)
-    return f"{who} restored it from a backup: somebody may be about to need it" if who else None
+    return f"{who} restored it from a backup, so somebody may need it" if who else None
 
 
 def may_approve(who: str, cleanup: CleanupSection) -> bool:
@@ -138,7 +138,7 @@ def may_stop(who: str, policy: Policy) -> bool:
 
 def manager_blocker(owner: str | None) -> str | None:
     """Return why a resource that `owner` manages must not be touched; None if nobody manages it."""
-    return f"it is managed by {owner}: it has to be changed there" if owner else None
+    return f"{owner} manages it: change it there" if owner else None
 
 
 def change_blocker(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
@@ -159,7 +159,7 @@ def change_blocker(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | 
 
 def _change_blocker(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
     if resource.tags is None:
-        return "its tags could not be read: it may be protected"
+        return "Slackwater could not read its tags, which may protect it"
     if why := manager_blocker(resource.managed_by):
         return why
     if not deletes:
@@ -173,9 +173,9 @@ def _deletion_blocker(resource: Resource, fleet: Fleet) -> str | None:
         case Volume() if is_root(resource, fleet) is not False:
             return "it is, or may be, the root volume of an instance"
         case Volume() if resource.attachments:
-            return "it is attached, and nothing is detached in order to delete it"
+            return "it is attached, and Slackwater does not detach volumes"
         case EfsFileSystem() if resource.is_replica or fleet.get(EfsReplication, resource.id):
-            return "it takes part in a replication"
+            return "it is part of a replication"
         case FsxFileSystem(file_system_type="ONTAP"):
             return ONTAP_STAYS
     return None
@@ -196,14 +196,17 @@ def cap_blocker(wanted: Sequence[Begun], control: Control, cleanup: CleanupSecti
     new = {begun.finding_id for begun in wanted}
     before = [one for one in control.begun if now - one.at < RUN_WINDOW and one.finding_id not in new]
     both = [*before, *wanted]
-    with_before = f", {len(before)} of them begun in the last 24 hours" if before else ""
+    with_before = f" ({len(before)} of them started already)" if before else ""
     if len(both) > cleanup.most_resources:
-        return f"{len(both)} resources{with_before}: the policy's cleanup.most_resources is {cleanup.most_resources}"
+        return (
+            f"{len(both)} clean-ups in 24 hours{with_before}: the policy's "
+            f"cleanup.most_resources allows {cleanup.most_resources}"
+        )
     usd = _sum(both)
     if usd > Decimal(str(cleanup.most_monthly_usd)):
         return (
-            f"{usd:,.2f} USD a month{with_before}: the policy's cleanup.most_monthly_usd is "
-            f"{cleanup.most_monthly_usd:,.2f}"
+            f"{usd:,.2f} USD a month of clean-ups in 24 hours{with_before}: the policy's "
+            f"cleanup.most_monthly_usd allows {cleanup.most_monthly_usd:,.2f}"
         )
     return None
 
@@ -244,11 +247,11 @@ def timing_blocker(one: Cleanup, cleanup: CleanupSection, now: datetime) -> str 
     if tagging is None or not one.deletes:
         return None
     if tagging.unwarned and not cleanup.delete_without_warning:
-        return "nobody was warned, and the policy's cleanup.delete_without_warning is false now"
+        return "Slackwater warned nobody, and the policy's cleanup.delete_without_warning is now false"
     until = due(tagging, cleanup, None, deletes=True)
     if one.unattended or now >= until:
         return None
-    return f"the policy's cleanup.grace_days was raised: it may be deleted after {until:%Y-%m-%d %H:%M} UTC"
+    return f"the policy's cleanup.grace_days is higher now: the deletion is due after {until:%Y-%m-%d %H:%M} UTC"
 
 
 def warning_due(tagging: Tagging, cleanup: CleanupSection, now: datetime) -> int | None:
@@ -278,17 +281,17 @@ def verification_error(copy: Copy, subject: Subject, *, metered: bool) -> str | 
     if copy.state != "complete":
         return f"it is {copy.state}{f': {copy.why}' if copy.why else ''}"
     if copy.of != subject.id:
-        return f"it is of {copy.of}, not of {subject.id}"
+        return f"it is a backup of {copy.of}, not of {subject.id}"
     if metered and copy.incremental:
         return None  # AWS calls it complete; its size may count only what has changed since the backup before it
     if copy.size_bytes is None:
-        return "its size is not known"
+        return "its size is unknown"
     if metered and subject.size_bytes <= EMPTY_BYTES:
         return None  # there is no file to restore
     enough = (
         copy.size_bytes >= LEAST_OF_METERED * subject.size_bytes if metered else copy.size_bytes == subject.size_bytes
     )
-    return None if enough else f"it holds {copy.size_bytes:,} bytes of {subject.size_bytes:,}"
+    return None if enough else f"it has {copy.size_bytes:,} of {subject.size_bytes:,} bytes"
 
 
 def merge_recorded(
@@ -337,13 +340,13 @@ def identity_error(copy: Copy, backup: Backup, of_arn: str) -> str | None:
         of_arn: The resource's ARN.
     """
     if backup.installation is None:
-        return "an older version requested it, and could not distinguish it from similar ones"
+        return "an older version of Slackwater requested it, without a token to identify it"
     if copy.token != backup.token:
-        return "it does not carry the token of the request"
+        return "it does not have the token of the request"
     if copy.copied:
         return "it is a copy of another backup"
     if copy.of != backup.subject.id:  # EC2 does not mark a copy of a snapshot, but a copy names another volume
-        return f"it is of {copy.of}, not of {backup.subject.id}"
+        return f"it is a backup of {copy.of}, not of {backup.subject.id}"
     return _request_mismatch(copy, backup, of_arn)
 
 
@@ -352,7 +355,7 @@ def _request_mismatch(copy: Copy, backup: Backup, of_arn: str) -> str | None:
     if copy.tags.get(BACKUP_OF) != of_arn:
         return f"its tag {BACKUP_OF} does not name {of_arn}"
     if copy.made_at < backup.asked_at - CLOCKS_DIFFER:
-        return f"it was started {copy.made_at:%Y-%m-%d %H:%M} UTC, before it was asked for"
+        return f"it started at {copy.made_at:%Y-%m-%d %H:%M} UTC, before Slackwater requested it"
     return None
 
 

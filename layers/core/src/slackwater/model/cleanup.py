@@ -61,8 +61,10 @@ ONTAP_STAYS: Final = "Slackwater does not delete FSx for ONTAP file systems"
 NAMED: Final = 10
 """How many backups a reason names. The clean-up's record has all of them."""
 
-NOT_PUT_BACK: Final = "not put back"
+NOT_RESTORED: Final = "not restored"
 """The start of the reason if a clean-up ended with sub-resources missing from a resource that was not deleted."""
+NOT_RESTORED_STARTS: Final = (NOT_RESTORED, "not put back")
+"""That start, now and in records of older versions."""
 
 type BackupState = Literal["asked", "running", "complete", "verified", "failed"]
 

@@ -150,9 +150,7 @@ def test_what_a_program_manages_holds_what_it_hangs_on(world: World) -> None:
     look = world.watcher.look(tracked(ZFS.id))
 
     assert look is not None
-    assert (
-        look.held == f"its volume {ZFS_CHILD.id} is managed by CloudFormation stack films: it has to be changed there"
-    )
+    assert look.held == f"CloudFormation stack films manages its volume {ZFS_CHILD.id}: change it there"
 
 
 SYSTEM = {"FileSystemId": "fs-1", "FileSystemType": "OPENZFS", "Lifecycle": "AVAILABLE"}

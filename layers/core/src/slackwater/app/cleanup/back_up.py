@@ -46,7 +46,7 @@ UNTIL_DELETED: Final = timedelta(days=2)
 """
 METERED: Final = frozenset({EfsFileSystem.KIND})
 """Resource kinds whose size AWS meters. Other kinds have a provisioned size."""
-OLDER: Final = "an older version asked for its backup, which cannot be told from others like it: approve it again"
+OLDER: Final = "an older version of Slackwater requested its backup, without a token to identify it: approve it again"
 
 
 def random_token() -> str:
@@ -112,10 +112,10 @@ class BackUp:
             elif self.cases.clock() - (backup.asked_again_at or backup.asked_at) < SHOWS_WITHIN:
                 continue
             elif backup.state == "running":
-                return self.cases.failed(cleanup, f"the backup {backup.id} is gone")
+                return self.cases.failed(cleanup, f"the backup {backup.id} no longer exists")
             elif backup.asked >= MOST_ASKED:
                 last = f": {backup.why}" if backup.why else ""
-                return self.cases.failed(cleanup, f"AWS never showed the backup of {backup.subject.id}{last}")
+                return self.cases.failed(cleanup, f"AWS never listed the backup of {backup.subject.id}{last}")
             else:
                 again = replace(backup, asked=backup.asked + 1, asked_again_at=self.cases.clock())
                 cleanup = self._ask(self.cases.write(with_backup(cleanup, again)), again)
@@ -149,7 +149,7 @@ class BackUp:
         bad = next((backup for backup in cleanup.prior_backups if backup.state == "failed"), None)
         if bad is None:
             return None
-        return self.cases.failed(cleanup, f"the backup of {bad.subject.id} failed: {bad.why or 'AWS does not say why'}")
+        return self.cases.failed(cleanup, f"the backup of {bad.subject.id} failed: {bad.why or 'AWS gave no reason'}")
 
     def _verify(self, cleanup: Cleanup) -> Answer:
         """Check that each backup, as AWS shows it now, contains what it must and is kept long enough from now."""
@@ -189,10 +189,10 @@ class BackUp:
         except AwsError as error:
             if error.transient:
                 raise
-            return f"it could not be kept until {until:%Y-%m-%d}: {error}"
+            return f"AWS refused to keep it until {until:%Y-%m-%d}: {error}"
         copy = copy_of(cleanup, backup, taker)
         if copy and _ends_before(copy, until - timedelta(seconds=1)):  # tags have whole seconds
-            raise BusyError(f"AWS does not show yet that {backup.id} is kept until {until:%Y-%m-%d}")
+            raise BusyError(f"AWS does not show yet that it keeps {backup.id} until {until:%Y-%m-%d}")
         return None
 
     def _planned(self, subject: Subject) -> Backup:
@@ -225,18 +225,18 @@ def verified_now(cleanup: Cleanup, taker: BackupTaker, keys: Keys, kept_from: da
     for backup in cleanup.prior_backups:
         copy = copy_of(cleanup, backup, taker)
         if copy is None:
-            return f"the backup {backup.id} of {backup.subject.id} is not there"
+            return f"the backup {backup.id} of {backup.subject.id} does not exist"
         metered = cleanup.resource.type in METERED
         if why := identity_error(copy, backup, cleanup.resource.arn) or verification_error(
             copy, backup.subject, metered=metered
         ):
-            return f"the backup {backup.id} of {backup.subject.id} does not hold what it should: {why}"
+            return f"the backup {backup.id} of {backup.subject.id} cannot restore it: {why}"
         if _ends_before(copy, kept_from):
             return (
-                f"the backup {backup.id} of {backup.subject.id} is kept until {copy.kept_until:%Y-%m-%d %H:%M} UTC only"
+                f"the backup {backup.id} of {backup.subject.id} is kept only until {copy.kept_until:%Y-%m-%d %H:%M} UTC"
             )
         if copy.key is not None and (why := keys.unusable(copy.key, cleanup.resource.region, kept_from)):
-            return f"the backup {backup.id} of {backup.subject.id} may be of no use: {why}"
+            return f"the backup {backup.id} of {backup.subject.id} may be unusable: {why}"
     return None
 
 
@@ -275,7 +275,7 @@ def ended_final_backup(cleanup: Cleanup, final: Backup, taker: BackupTaker, keys
     if since < LONGEST_WAIT and (copy.state == "running" if copy else since < FINAL_SHOWS_WITHIN):
         return None
     if copy is None:
-        return replace(final, state="failed", why="FSx shows no final backup")
+        return replace(final, state="failed", why="FSx lists no final backup")
     why = identity_error(copy, final, cleanup.resource.arn) or verification_error(copy, final.subject, metered=False)
     if why is None and copy.key is not None:
         why = keys.unusable(copy.key, cleanup.resource.region, now)

@@ -116,14 +116,16 @@ class Backups:
             return before
         one = self._found(backup_id, regions)
         if one.cleanup:
-            raise ConflictError(f"{backup_id} is on record: see `slackwater cleanup status {one.cleanup.finding_id}`")
+            raise ConflictError(
+                f"{backup_id} is already on record: see `slackwater cleanup status {one.cleanup.finding_id}`"
+            )
         if one.copy.state != "complete":
             raise ConflictError(f"{backup_id} is {one.copy.state}")
         lister = self.listers[one.kind]
         if problem := lister.not_restorable(one.copy):
             raise ConflictError(f"{backup_id} cannot be adopted: {problem}")
         if lister.needs_place and not places:
-            raise BadDecisionError("places", f"say where: {lister.needs_place}")
+            raise BadDecisionError("places", f"is needed: {lister.needs_place}")
         recorded = lister.recorded(one.region, one.copy, places)
         finding, cleanup = _adopted(one, recorded, note)
         entry = LedgerEntry(
@@ -140,7 +142,7 @@ class Backups:
         if not self.store.write(cleanup, Write(finding=finding, entry=entry, expects=0)):
             if (before := self.store.get(cleanup.finding_id)) is not None:
                 return before
-            raise ConflictError("somebody else changes it at the same time: try again")
+            raise ConflictError("another request changes it at the same time. Try again")
         return cleanup
 
     def _found(self, backup_id: str, regions: Collection[str]) -> ListedBackup:
@@ -149,7 +151,7 @@ class Backups:
         if found is None:
             more = f" ({'; '.join(listed.gaps)})" if listed.gaps else ""
             raise NotFoundError(
-                f"no backup {backup_id} carries Slackwater's tags{more}: `slackwater cleanup backups` lists them"
+                f"no backup {backup_id} has Slackwater's tags{more}. To list backups: `slackwater cleanup backups`"
             )
         return found
 

@@ -90,7 +90,7 @@ def failed_half_way(ahead: Cleanup) -> str | None:
     if ahead.stage != "failed":
         return None
     command = f"slackwater cleanup status {ahead.finding_id}"
-    return f"the clean-up of finding {ahead.finding_id} failed half way: `{command}` says why"
+    return f"the clean-up of finding {ahead.finding_id} failed half-way. To see why: `{command}`"
 
 
 def cut(why: str) -> str:
@@ -160,8 +160,8 @@ class Cases:
         """Yield each reason against continuing, the one to report first."""
         control = self.store.control()
         if stop := cleanup.stopped or control.stopped:
-            everything = "" if cleanup.stopped else "all clean-ups were "
-            yield f"{everything}stopped by {stop.who}{f': {stop.why}' if stop.why else ''}"
+            stopped = "it" if cleanup.stopped else "all clean-ups"
+            yield f"{stop.who} stopped {stopped}{f': {stop.why}' if stop.why else ''}"
         if why := cleanup_blocker(finding.sighting, policy.cleanup):
             yield why
         if cleanup.stage == "working" and (why := timing_blocker(cleanup, policy.cleanup, self.clock())):
@@ -170,7 +170,7 @@ class Cases:
         if finding.status not in expected:
             yield f"the finding is {finding.status}"
         if cleanup.approved_by not in {None, BY_POLICY} and not may_approve(cleanup.approved_by or "", policy.cleanup):
-            yield f"{cleanup.approved_by} approved it, but the policy no longer names them"
+            yield f"the policy no longer names {cleanup.approved_by}, who approved it"
 
     def ahead(self, cleanup: Cleanup) -> Cleanup | None:
         """Return the clean-up that holds the lock that this one waits for; None if the lock is free."""
@@ -237,5 +237,5 @@ class Cases:
             restored = replace(restored, why=cut(restored.why))
         written = replace(cleanup, why=cut(cleanup.why), restored=restored, revision=cleanup.revision + 1)
         if not self.store.write(written, finding):
-            raise MovedError(f"the clean-up of finding {cleanup.finding_id} was changed by others")
+            raise MovedError(f"another request changed the clean-up of finding {cleanup.finding_id}")
         return written

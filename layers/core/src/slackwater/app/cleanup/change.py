@@ -86,9 +86,9 @@ class Change:
         if seen.state != "same":
             yield seen.why
         if changing:
-            yield "AWS is changing it already"
+            yield "AWS is already changing it"
         if why := self.changers[cleanup.resource.type].refusal(cleanup.resource, to):
-            yield f"AWS would not change it now: {why}"
+            yield f"AWS does not allow the change now: {why}"
         if cleanup.was not in {None, now}:
             yield f"somebody else changed it to {in_words(now)}"
 
@@ -100,13 +100,13 @@ class Change:
             return GO
         if cleanup.changed_at is None or self.cases.clock() - cleanup.changed_at < SHOWS_WITHIN:
             return wait(LOOK_AT_CHANGE_S)
-        return self.cases.failed(cleanup, f"AWS did not change it: it has {in_words(now)}")
+        return self.cases.failed(cleanup, f"AWS did not change it: it still has {in_words(now)}")
 
     def _wait_for_aws(self, cleanup: Cleanup, since: datetime | None) -> Answer:
         """Wait while AWS changes the setting; fail if that takes too long."""
         at = self.cases.clock()
         if since and at - since >= LONGEST_WAIT:
-            return self.cases.failed(cleanup, f"AWS is not done with the change after {LONGEST_WAIT.days} days")
+            return self.cases.failed(cleanup, f"AWS has not finished the change after {LONGEST_WAIT.days} days")
         return wait_since(since or at, at, LOOK_AT_CHANGE_S)
 
     def _restore_setting(self, cleanup: Cleanup, changed_to: Setting) -> Answer:
@@ -120,7 +120,9 @@ class Change:
         if now == cleanup.was:
             return self._is_back(cleanup, changer.left_behind(resource, changed_to, cleanup.was))
         if now != changed_to:
-            return self.cases.failed(cleanup, f"somebody changed it to {in_words(now)} since: that was left as it is")
+            return self.cases.failed(
+                cleanup, f"somebody has changed it to {in_words(now)} since, so Slackwater did not change it back"
+            )
         why = changer.refusal(resource, cleanup.was)
         if why is None:
             try:

@@ -44,14 +44,15 @@ from slackwater.model.tracking import SERVICE, Decision, LedgerEntry, TrackedFin
 from slackwater.ports.errors import AwsError
 from slackwater.ports.executions import CleanupStarter
 from slackwater.ports.store import CleanupStore
+from slackwater.views.cleanup.words import NOTHING_STARTED, stage_words
 from slackwater.views.scan.document import FindingDocument
 
 type Place = tuple[str, str, str]
 """An audit's id, and the account and region of one of its targets."""
 
 ENABLE: Final = (
-    "clean-up is not enabled: deploy with CleanupEnabled=true, which adds its state machines and their roles; until "
-    "then nothing is deleted or changed"
+    "clean-up is not enabled. To enable it, deploy with CleanupEnabled=true. Until then, Slackwater deletes and "
+    "changes nothing"
 )
 KEEPS_SNAPSHOT: Final = "keep-as-snapshot"
 """The recommendation that prices a volume's snapshot as if every block were in use."""
@@ -74,7 +75,7 @@ class CapError(ConflictError):
 
     def __init__(self, why: str) -> None:
         """Create the error with the cap that would be exceeded."""
-        super().__init__(f"nothing was begun: {why}")
+        super().__init__(f"{NOTHING_STARTED}{why}")
 
 
 class StoppedError(ConflictError):
@@ -83,7 +84,7 @@ class StoppedError(ConflictError):
     def __init__(self, stopped: ActorNote) -> None:
         """Create the error with who stopped them, when and why."""
         super().__init__(
-            f"nothing was begun: {stopped_words(stopped)}; `slackwater cleanup stop --all --lift` lets them go on"
+            f"{NOTHING_STARTED}{stopped_words(stopped)}; `slackwater cleanup stop --all --lift` allows them again"
         )
         self.stopped = stopped
 
@@ -189,7 +190,7 @@ class Cleanups:
             arn = finding.sighting.resource.arn
             if one.state == "ready" and taken.setdefault(arn, finding.id) != finding.id:
                 one = replace(
-                    one, state="refused", why=f"finding {taken[arn]} is about the same resource, and comes first"
+                    one, state="refused", why=f"the clean-up of finding {taken[arn]} starts first, on the same resource"
                 )
             candidates.append(one)
         return tuple(candidates)
@@ -226,7 +227,7 @@ class Cleanups:
         if one.scratch:
             one = replace(one, backup_monthly_usd=Decimal(0))
         if last and last.stage == "starting":
-            return replace(one, why="it was begun before, and is started again in case it was not")
+            return replace(one, why="AWS did not confirm the last start, so a run starts it again")
         if last and not last.ended:
             acts_after = last.marked.act_after if last.marked else one.acts_after
             return replace(one, state="under-way", why=_under_way(last), acts_after=acts_after)
@@ -244,7 +245,11 @@ class Cleanups:
 
     def _held(self, finding: TrackedFinding) -> str | None:
         holder = self.store.holder(finding.sighting.resource.arn)
-        return None if holder in {None, finding.id} else f"the clean-up of finding {holder} has the resource"
+        return (
+            None
+            if holder in {None, finding.id}
+            else f"the clean-up of finding {holder} is working on the same resource"
+        )
 
     # -- Approving and running
 
@@ -323,7 +328,7 @@ class Cleanups:
                 raise CapError(why)
             if not wanted or self.store.write_control(_counted(control, wanted, now)):
                 return tuple(self._begun(one, starter, who, now) if one.state == "ready" else one for one in candidates)
-        raise ConflictError("nothing was begun: others begin clean-ups at the same time; try again")
+        raise ConflictError(f"{NOTHING_STARTED}other requests start clean-ups at the same time. Try again")
 
     def _begun(self, one: Candidate, starter: CleanupStarter, who: str, now: datetime) -> Candidate:
         """Record a clean-up and start it. If the start fails, the next run starts it."""
@@ -331,11 +336,11 @@ class Cleanups:
         cleanup = last if last and not last.ended else _new(one, who, now)
         try:
             if cleanup is not last and not self.store.write(cleanup):
-                return replace(one, state="refused", why=self._held(one.finding) or "another run was faster")
+                return replace(one, state="refused", why=self._held(one.finding) or "another run started it first")
             starter.start(cleanup.finding_id, cleanup.execution)
         except AwsError as error:
             return replace(
-                one, state="failed", why=f"it is not known to have started, and the next run starts it: {error}"
+                one, state="failed", why=f"AWS did not confirm the start. The next run starts it again: {error}"
             )
         return replace(one, state="begun", why="", cleanup=cleanup)
 
@@ -398,14 +403,14 @@ class Cleanups:
         for _ in range(ATTEMPTS):
             cleanup = self._cleanup(id)
             if cleanup.ended or cleanup.stage == "undoing":
-                raise ConflictError(f"the clean-up of finding {id} {_cannot_stop(cleanup.stage)}")
+                raise ConflictError(f"cannot stop the clean-up of finding {id}: it {_cannot_stop(cleanup.stage)}")
             stopped = cleanup
             if cleanup.stopped is None:
                 stopped = replace(cleanup, stopped=note, revision=cleanup.revision + 1)
                 if not self.store.write(stopped):
                     continue
             return self._at_work(stopped) if self.starter else stopped
-        raise ConflictError(f"the clean-up of finding {id} is being changed by others: try again")
+        raise ConflictError(f"another request is changing the clean-up of finding {id}. Try again")
 
     def _at_work(self, stopped: Cleanup) -> Cleanup:
         """Ensure that an execution cancels a stopped clean-up. Return the clean-up with that execution's name."""
@@ -485,8 +490,8 @@ class Cleanups:
                 self.starter.undo(id, _name(undoing))
                 return undoing
             if (holder := self.store.holder(cleanup.resource.arn)) not in {None, id}:
-                raise ConflictError(f"the clean-up of finding {holder} has the resource")
-        raise ConflictError(f"the clean-up of finding {id} is being changed by others: try again")
+                raise ConflictError(f"the clean-up of finding {holder} is working on the same resource")
+        raise ConflictError(f"another request is changing the clean-up of finding {id}. Try again")
 
     def _is_over(self, undo_execution: str) -> bool:
         """Return whether an undo's execution has ended; False if AWS does not answer."""
@@ -520,7 +525,7 @@ class Cleanups:
             written = replace(changed, revision=control.revision + 1)
             if self.store.write_control(written):
                 return written
-        raise ConflictError("others begin clean-ups at the same time: try again")
+        raise ConflictError("other requests start or stop clean-ups at the same time. Try again")
 
     def _finding(self, id: str) -> TrackedFinding:
         finding = self.findings.store.get(id)
@@ -542,11 +547,13 @@ def _place(finding: TrackedFinding) -> Place:
 
 def _seen(finding: TrackedFinding, of_target: StoredTarget, managed_tags: Sequence[str]) -> _Seen:
     if not of_target.kept:
-        return _Seen(f"what audit {finding.audit_id} saw is no longer kept: a new audit has to see it")
+        return _Seen(f"the results of audit {finding.audit_id} have expired: run a new audit")
     evidence = of_target.findings.get(finding.id)
     tags = evidence["resource"]["tags"] if evidence else None
     region = finding.sighting.resource.region
-    problem = None if of_target.whole else f"audit {finding.audit_id} did not see all of {region}: a whole one has to"
+    problem = (
+        None if of_target.whole else f"audit {finding.audit_id} is incomplete in {region}: run a complete one first"
+    )
     return _Seen(problem or manager_blocker(managed_by(tags, managed_tags)), tags, evidence)
 
 
@@ -558,13 +565,13 @@ def permission_blocker(
     if why is None or rule is None:
         return why
     veto = _veto(last)
-    return f"{veto.who} stopped or undid it {_time(veto.at)}: it needs an approval now" if veto else None
+    return f"{veto.who} stopped or undid it at {_time(veto.at)}, so it needs an approval now" if veto else None
 
 
 def _not_approved(finding: TrackedFinding, last: Cleanup | None, cleanup: CleanupSection, now: datetime) -> str | None:
     """Return why no approval is valid; None if one is."""
     if finding.status != "approved" or finding.decision is None:
-        return f"nobody has approved it: `slackwater cleanup approve {finding.id}` does"
+        return f"nobody has approved it. To approve it: `slackwater cleanup approve {finding.id}`"
     return next(_problems_of_approval(finding, finding.decision, last, cleanup, now), None)
 
 
@@ -575,17 +582,17 @@ def _problems_of_approval(
 
     An approval is for one clean-up. After that one was cancelled or stopped, the finding needs a new approval.
     """
-    record, again = finding.sighting, f"`slackwater findings reopen {finding.id}`, then approve it again"
+    record, again = finding.sighting, f"run `slackwater findings reopen {finding.id}`, then approve it again"
     if approval.until is not None and approval.until <= now:
-        yield f"the approval ended {_time(approval.until)}: `slackwater cleanup approve {finding.id}` gives another"
+        yield f"the approval expired at {_time(approval.until)}. To renew it: `slackwater cleanup approve {finding.id}`"
     if (approval.fingerprint, approval.setting) != (record.fingerprint, record.setting):
         yield f"it has changed since it was approved: {again}"
     if not may_approve(approval.who, cleanup):
-        yield f"{approval.who} approved it, but the policy no longer names them: {again}"
+        yield f"the policy no longer names {approval.who}, who approved it: {again}"
     if (veto := _veto(last)) and approval.at <= veto.at:
-        yield f"{veto.who} stopped or undid it {_time(veto.at)}, after it was approved: {again}"
+        yield f"{veto.who} stopped or undid it at {_time(veto.at)}, after the approval: {again}"
     if last and last.stage == "called-off" and last.ended_at and approval.at <= last.ended_at:
-        yield f"the approved clean-up was cancelled {_time(last.ended_at)} ({last.why}): {again}"
+        yield f"the approved clean-up was cancelled at {_time(last.ended_at)} ({last.why}): {again}"
 
 
 def _veto(last: Cleanup | None) -> ActorNote | None:
@@ -603,29 +610,29 @@ def _reasons_against_undo(cleanup: Cleanup) -> Iterator[str]:
     """Yield each reason why an undo is impossible, the one to report first."""
     match cleanup.stage:
         case "starting" | "waiting" | "working":
-            yield f"it has not ended; `slackwater cleanup stop {cleanup.finding_id}` stops it"
+            yield f"it has not ended. To stop it: `slackwater cleanup stop {cleanup.finding_id}`"
         case "undoing":
-            yield "that is under way"
+            yield "an undo is already running"
         case "undone":
-            yield "it was, already"
+            yield "it is already undone"
         case _:
             pass
-    since = f"; if it is gone since, `slackwater cleanup undo {cleanup.finding_id}` restores it from its backup"
+    since = f"; if the resource is deleted now, `slackwater cleanup undo {cleanup.finding_id}` restores it"
     if not _touched(cleanup):
-        yield f"it deleted and changed nothing{since if _restorable(cleanup) else ''}"
+        yield f"it did not delete or change anything{since if _restorable(cleanup) else ''}"
     if cleanup.restored and cleanup.restored.state == "done":
-        yield f"the sub-resources that it had deleted were restored{since if _restorable(cleanup) else ''}"
+        yield f"the deleted sub-resources are already restored{since if _restorable(cleanup) else ''}"
     if cleanup.not_restored:
         yield cleanup.not_restored
     if cleanup.lost_at:
-        yield f"its backup is gone, {_time(cleanup.lost_at)} at the latest"
+        yield f"its backup no longer exists, since {_time(cleanup.lost_at)} at the latest"
     if cleanup.deletes and cleanup.scratch and cleanup.stage == "done":
-        yield "the policy said that the data was scratch, and no backup was made"
+        yield "the policy declared its data scratch, so Slackwater made no backup"
 
 
 def stopped_words(stopped: ActorNote) -> str:
-    """Return who stopped all clean-ups: `jane stopped all clean-ups 2026-11-16 09:07 UTC: we are moving house`."""
-    return f"{stopped.who} stopped all clean-ups {_time(stopped.at)}{f': {stopped.why}' if stopped.why else ''}"
+    """Return who stopped all clean-ups: `jane stopped all clean-ups at 2026-11-16 09:07 UTC: we are moving house`."""
+    return f"{stopped.who} stopped all clean-ups at {_time(stopped.at)}{f': {stopped.why}' if stopped.why else ''}"
 
 
 def check_approver(who: str, cleanup: CleanupSection) -> None:
@@ -730,8 +737,8 @@ def _half_done_blocker(last: Cleanup) -> str | None:
     """
     if last.stage in {"failed", "called-off"} and not_undoable(last) is None:
         return (
-            f"its last clean-up {last.stage.replace('-', ' ')} half done: `slackwater cleanup undo {last.finding_id}` "
-            "first"
+            f"its last clean-up ended after it had deleted or changed a part of it. Undo that first: "
+            f"`slackwater cleanup undo {last.finding_id}`"
         )
     return None
 
@@ -740,18 +747,19 @@ def _status_blocker(finding: TrackedFinding) -> str | None:
     if finding.status in {"open", "approved"}:
         return None
     by = f" by {finding.decision.who}" if finding.decision else ""
-    again = f": `slackwater findings reopen {finding.id}` first" if finding.status == "failed" else ""
-    return f"it is {finding.status}{by}{again}"
+    again = f": run `slackwater findings reopen {finding.id}` first" if finding.status == "failed" else ""
+    return f"the finding is {finding.status}{by}{again}"
 
 
 def _under_way(last: Cleanup) -> str:
     if last.stage == "waiting" and last.marked:
-        return f"it is marked, and may be acted upon from {_time(last.marked.act_after)} on"
-    return f"it is {last.stage} since {_time(last.started_at)}"
+        deed = "delete" if last.deletes else "change"
+        return f"the resource is tagged. Slackwater can {deed} it after {_time(last.marked.act_after)}"
+    return f"its clean-up started at {_time(last.started_at)}, and its stage is now: {stage_words(last.stage)}"
 
 
 def _cannot_stop(stage: Stage) -> str:
-    return "is being undone" if stage == "undoing" else f"has ended: {stage.replace('-', ' ')}"
+    return "is being undone" if stage == "undoing" else f"has ended ({stage_words(stage)})"
 
 
 def _backup_cost(evidence: FindingDocument | None) -> Decimal | None:

@@ -167,7 +167,7 @@ class Delete:
             MovedError: The clean-up was changed meanwhile, for example stopped.
         """
         if not self.cases.store.unchanged(cleanup):
-            raise MovedError(f"the clean-up of finding {cleanup.finding_id} was changed by others")
+            raise MovedError(f"another request changed the clean-up of finding {cleanup.finding_id}")
         policy, finding = self.policy(), self.cases.finding(cleanup)
         if why := self.cases.objection(cleanup, finding, policy):
             return why
@@ -236,7 +236,9 @@ class Delete:
         since = cleanup.removals[-1].asked_at
         if now - since >= LONGEST_WAIT:
             part = cleanup.removals[-1].part
-            return self.cases.failed(cleanup, f"AWS still deletes {part.kind} {part.id} after {LONGEST_WAIT.days} days")
+            return self.cases.failed(
+                cleanup, f"AWS has not deleted {part.kind} {part.id} after {LONGEST_WAIT.days} days"
+            )
         return wait_since(since, now, LOOK_AT_PARTS_S)
 
     def _wait_for(self, ahead: Cleanup, cleanup: Cleanup) -> Answer:
@@ -249,14 +251,15 @@ class Delete:
             return self.cases.over(cleanup, why)
         if cleanup.waits_since is None:
             why = (
-                f"for the clean-up of finding {ahead.finding_id}: one {cleanup.resource.type} is taken apart at a time"
+                f"waits for the clean-up of finding {ahead.finding_id}: Slackwater deletes one {cleanup.resource.type} "
+                "at a time"
             )
             self.cases.record_event(replace(cleanup, waits_since=now), "queued", why)
         elif now - cleanup.waits_since >= LONGEST_WAIT:
             span = f"{LONGEST_WAIT.days} days"
             why = (
-                f"others of its type had their turn for {span}, the clean-up of finding {ahead.finding_id} the last of "
-                "them"
+                f"it waited {span} for other clean-ups of its type, most recently for that of finding "
+                f"{ahead.finding_id}"
             )
             return self.cases.over(cleanup, why)
         return wait_since(cleanup.waits_since or now, now, LOOK_AT_TURN_S)
@@ -288,7 +291,7 @@ class Delete:
         if not seen.use_unknown:
             return None
         return self.cases.over(
-            cleanup, f"whether it was used since its clean-up began is not known: {seen.use_unknown}"
+            cleanup, f"Slackwater cannot tell whether it was used since its clean-up started: {seen.use_unknown}"
         )
 
     def _with_newest_record(self, cleanup: Cleanup, part: SubResource) -> Cleanup:
@@ -324,7 +327,7 @@ class Delete:
         if cleanup.removals:
             return self.cases.write(begun)
         all_ = some([f"{one.kind} {one.id}" for one in cleanup.parts])
-        return self.cases.record_event(begun, "removing", f"one after the other: {all_}")[0]
+        return self.cases.record_event(begun, "removing", f"deletes one after the other: {all_}")[0]
 
 
 def _final_of(cleanup: Cleanup, now: datetime, policy: Policy) -> tuple[Backup, ...]:
@@ -376,7 +379,7 @@ def _policy_objection(cleanup: Cleanup, finding: TrackedFinding, look: CurrentSt
     if cleanup.approved_by == BY_POLICY and rule is None:
         return "the policy no longer allows its deletion without an approval"
     if cleanup.scratch and not (rule and rule.its_data_is_scratch_and_needs_no_backup):
-        return "the policy no longer says that its data is scratch, and it has no backup"
+        return "the policy no longer declares its data scratch, and it has no backup"
     return None
 
 

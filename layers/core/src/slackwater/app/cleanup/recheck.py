@@ -45,7 +45,9 @@ RAILS_READ: Final[Mapping[str, tuple[type[Record], ...]]] = {
 """Record types that the safety checks need, whatever the detector reads."""
 
 
-VETO: Final = "somebody took its mark off"
+VETO: Final = "somebody removed its tag"
+VETOES: Final = (VETO, "somebody took its mark off")
+"""The start of the reason if a person removed a tag, now and in records of older versions."""
 PRICES: Final = "pricing:GetProducts"
 """The only failed call that does not matter for the check."""
 
@@ -102,7 +104,7 @@ class Rechecker:
     def _asked_again(self, cleanup: Cleanup, policy: Policy, now: datetime) -> Rechecked:
         limits: Limits | None = policy.limits.get(cleanup.detector)
         if limits is None:
-            return Rechecked(state="changed", why=f"the policy has turned {cleanup.detector} off")
+            return Rechecked(state="changed", why=f"the policy disables {cleanup.detector}")
         resource = cleanup.resource
         inventory = _Kept(self.inventory(resource), cleanup)
         audit = self.audit(replace(policy, limits={cleanup.detector: limits}), inventory)
@@ -139,16 +141,16 @@ class Rechecker:
         if finding is None:
             why = next(
                 (str(one.reason) for one in scan.unlisted),
-                f"{cleanup.detector} no longer finds it: it is in use",
+                f"{cleanup.detector} no longer reports it: it is in use",
             )
             return Rechecked(state="changed", why=why)
         if protected := change_blocker(finding.resource, fleet, deletes=cleanup.deletes):
             return Rechecked(state="changed", why=protected)
         advice = [one.advice for one in finding.recommendations]
         if finding.confidence == "low" or not any(one.deletes if cleanup.deletes else one.setting for one in advice):
-            return Rechecked(state="changed", why="a program may no longer do what it advises")
+            return Rechecked(state="changed", why="Slackwater can no longer carry out the recommendation")
         if not cleanup.deletes and all(one.setting != cleanup.setting for one in advice):
-            return Rechecked(state="changed", why="it advises another setting now")
+            return Rechecked(state="changed", why="the recommended setting is different now")
         return Rechecked(state="same", finding=finding, detached=fleet.get(AttachmentEvent, cleanup.resource.id))
 
 
@@ -158,7 +160,7 @@ def objection(cleanup: Cleanup, look: CurrentState, policy: Policy, now: datetim
     This compares only what the clean-up has already recorded.
     """
     if cleanup.born_at and look.born_at != cleanup.born_at:
-        return "it is another resource of the same id"
+        return "it is a different resource with the same id"
     if why := _tags_objection(cleanup, look, policy, now):
         return why
     return _deletion_objection(cleanup, look, policy.owners.managed_tags) if cleanup.deletes else None
@@ -167,13 +169,13 @@ def objection(cleanup: Cleanup, look: CurrentState, policy: Policy, now: datetim
 def _tags_objection(cleanup: Cleanup, look: CurrentState, policy: Policy, now: datetime) -> str | None:
     """Return why tags of the resource or its sub-resources do not let the clean-up continue; None if they do."""
     if tags_exempt(look.tags, policy.exempt, now):
-        return "a tag keeps it, or its tags could not be read"
+        return "a tag protects it, or Slackwater could not read its tags"
     for id_, tags in look.children.items():
         if tags_exempt(tags, policy.exempt, now):
-            return f"a tag keeps {id_}, which hangs on it, or its tags could not be read"
+            return f"a tag protects {id_}, which depends on it, or Slackwater could not read the tags of {id_}"
     tagged = cleanup.marked is not None and cleanup.marked.tagged
     if tagged and (look.tags or {}).get(CLEANUP_TAG) != cleanup.finding_id:
-        return f"{VETO}: the tag {CLEANUP_TAG}"
+        return f"{VETO}: {CLEANUP_TAG}"
     return manager_blocker(managed_by(look.tags, policy.owners.managed_tags))
 
 
@@ -181,15 +183,15 @@ def _deletion_objection(cleanup: Cleanup, look: CurrentState, managed_tags: Sequ
     """Return why the resource must not be deleted in its current state; None if it may."""
     for id_, tags in look.children.items():
         if owner := managed_by(tags, managed_tags):
-            return f"{id_}, which hangs on it, is managed by {owner}: it has to be changed there"
+            return f"{owner} manages {id_}, which depends on it: change it there"
     if look.held:
         return look.held
     known = {*(part.id for part in cleanup.parts), *cleanup.children}
     if known and (new := {*(part.id for part in look.parts), *look.children} - known):
-        return f"something new hangs on it: {some(sorted(new))}"
+        return f"something new depends on it: {some(sorted(new))}"
     backed_up = sum(backup.subject.size_bytes for backup in cleanup.prior_backups)
     if cleanup.backups and look.size_bytes > backed_up:
-        return f"it holds {look.size_bytes:,} bytes, and its backup was made of {backed_up:,}"
+        return f"it has {look.size_bytes:,} bytes, but had {backed_up:,} when Slackwater made its backup"
     return None
 
 
@@ -226,10 +228,10 @@ def part_objection(
     """Return why the tags of one sub-resource do not let it be deleted; None if they do."""
     name = f"{part.kind} {part.id}"
     if tags_exempt(tags, policy.exempt, now):
-        return f"a tag keeps {name}, which hangs on it"
+        return f"a tag protects {name}, which depends on it"
     if owner := managed_by(tags, policy.owners.managed_tags):
-        return f"its {name} is managed by {owner}: it has to be changed there"
-    return None if tags.get(CLEANUP_TAG) == cleanup.finding_id else f"{VETO}: the tag {CLEANUP_TAG} of its {name}"
+        return f"{owner} manages its {name}: change it there"
+    return None if tags.get(CLEANUP_TAG) == cleanup.finding_id else f"{VETO}: {CLEANUP_TAG} of its {name}"
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ LOOK_AT_RESTORE_S: Final = 600
 """The first interval, in seconds, between checks."""
 LONGEST_RESTORE: Final = timedelta(days=14)
 """After this time the undo fails. A new request continues from there."""
-ADOPTED: Final = "no more was known of it than its backup says: other settings and tags are not as they were"
+ADOPTED: Final = "only what the backup records is restored: other settings and tags may differ"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +39,11 @@ class Restore:
         cleanup = self.cases.get(finding_id, execution)
         undoing = cleanup.stage == "undoing"
         if not cleanup.deletes or not (undoing or cleanup.stage in {"called-off", "failed"}):
-            raise UnsafeError(f"the clean-up is {cleanup.stage}: there is nothing to bring back")
+            raise UnsafeError(f"the clean-up is {cleanup.stage}: there is nothing to restore")
         if cleanup.undone and not undoing:
-            raise UnsafeError("its last undo has failed: nothing more is restored until somebody asks again")
+            raise UnsafeError(
+                "its last undo failed: Slackwater restores nothing more until somebody requests another undo"
+            )
         if cleanup.restored and cleanup.restored.state == "done":
             return GO
         if why := cleanup.not_restored:
@@ -61,12 +63,12 @@ class Restore:
             restored = replace(restored, differences=(*restored.differences, ADOPTED))
         known = replace(cleanup, restored=restored)
         if restored.state == "failed":
-            return self.cases.failed(known, restored.why or "AWS does not say why")
+            return self.cases.failed(known, restored.why or "AWS gave no reason")
         if restored.state == "running":
             now = self.cases.clock()
             since = (cleanup.undone.at if undoing and cleanup.undone else cleanup.ended_at) or now
             if now - since >= LONGEST_RESTORE:
-                return self.cases.failed(known, f"AWS is not done after {LONGEST_RESTORE.days} days")
+                return self.cases.failed(known, f"AWS has not finished after {LONGEST_RESTORE.days} days")
             if restored != cleanup.restored:
                 self.cases.write(known)
             return wait_since(since, now, LOOK_AT_RESTORE_S)
@@ -75,7 +77,5 @@ class Restore:
             self.cases.write(known)
         else:
             differences = f": {some(restored.differences, between='; ')}" if restored.differences else ""
-            self.cases.record_event(
-                known, "undone", f"the sub-resources that had been deleted were restored{differences}"
-            )
+            self.cases.record_event(known, "undone", f"the deleted sub-resources are restored{differences}")
         return GO

@@ -22,7 +22,7 @@ from slackwater.ports.errors import AwsError
 
 UNWARNED_FOR: Final = timedelta(days=7)
 """How late the warnings of a clean-up may be in total. After that, the clean-up is cancelled."""
-UNSAID: Final = "it has not said that it took the warning"
+UNSAID: Final = "it has not confirmed the warning"
 MOVED: Final = timedelta(hours=1)
 """If the date moves by more than this, the tag is updated and the date announced again."""
 
@@ -59,7 +59,7 @@ class Warnings:
             return cleanup
         why = "the policy's grace period is longer now"
         if tagging.delivered_at is None and after.delivered_at and after.late > MOVED:
-            why = f"the warning was delivered only at {after.delivered_at:%Y-%m-%d %H:%M} UTC"
+            why = f"Slack accepted the warning only at {after.delivered_at:%Y-%m-%d %H:%M} UTC"
         return self._written(cleanup, after, due(after, policy.cleanup, rule, deletes=True), why)
 
     def _delivered(self, cleanup: Cleanup, tagging: Tagging, policy: Policy, rule: UnattendedTag | None) -> Cleanup:
@@ -74,7 +74,7 @@ class Warnings:
             if notice.days is None:
                 return self._written(cleanup, after, tagging.act_after)
             after = replace(after, warned_days=(*tagging.warned_days, notice.days))
-            why = f"the warning was delivered only at {at:%Y-%m-%d %H:%M} UTC"
+            why = f"Slack accepted the warning only at {at:%Y-%m-%d %H:%M} UTC"
             return self._written(cleanup, after, max(tagging.act_after, at + ahead), why, warned=notice.days)
         if post.nowhere:
             waits = not policy.cleanup.delete_without_warning
@@ -90,7 +90,7 @@ class Warnings:
             to = act_after(now, policy.cleanup, rule, deletes=True)
         again = replace(tagging, repeats=tagging.repeats + 1)
         return self._written(
-            cleanup, again, max(tagging.act_after, to), f"Slack has not taken the warning: {post.why or UNSAID}"
+            cleanup, again, max(tagging.act_after, to), f"Slack has not accepted the warning: {post.why or UNSAID}"
         )
 
     def give_up_reason(self, cleanup: Cleanup) -> str | None:
@@ -100,12 +100,12 @@ class Warnings:
             return None
         post = self._post(cleanup, tagging)
         if post and post.nowhere and post.state == "failed":
-            unless = "with cleanup.delete_without_warning, Slackwater deletes without the warning"
-            return f"its owner cannot be warned: {post.why}; {unless}"
+            unless = "to delete without a warning, set cleanup.delete_without_warning"
+            return f"Slackwater cannot warn its owner: {post.why}; {unless}"
         if not _too_late(tagging, tagging.notice, self.cases.clock()):
             return None
         why = (post.why if post else None) or UNSAID
-        return f"its owner could not be warned within {UNWARNED_FOR.days} days: Slack: {why}"
+        return f"Slackwater could not warn its owner within {UNWARNED_FOR.days} days: Slack: {why}"
 
     def announce(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
         """Record the post of the undelivered warning, if it is not recorded yet."""
@@ -150,9 +150,9 @@ class Warnings:
         known = replace(cleanup, marked=after)
         if known == cleanup:
             return cleanup
-        then = f"to be deleted after {to:%Y-%m-%d %H:%M} UTC: {why}"
+        then = f"Slackwater deletes it later, after {to:%Y-%m-%d %H:%M} UTC: {why}"
         if warned is not None:
-            note = f"{warned} {'day' if warned == 1 else 'days'} before it may be deleted"
+            note = f"{warned} {'day' if warned == 1 else 'days'} before the deletion"
             return self.cases.record_event(known, "warned", f"{note}; {then}" if moved else note)[0]
         return self.cases.record_event(known, "marked", then)[0] if moved else self.cases.write(known)
 

@@ -28,7 +28,7 @@ from slackwater.app.cleanup.case import (
     wait_until,
 )
 from slackwater.app.cleanup.news import CleanupNews, What
-from slackwater.app.cleanup.recheck import VETO, NotSeenError, Rechecker
+from slackwater.app.cleanup.recheck import VETOES, NotSeenError, Rechecker
 from slackwater.app.cleanup.warning import Warnings
 from slackwater.app.policy.file import PolicyError
 from slackwater.app.telemetry import LOGGER
@@ -42,7 +42,16 @@ from slackwater.engine.cleanup import (
     unattended,
     warning_due,
 )
-from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, NOT_PUT_BACK, ActorNote, Cleanup, Notice, Tagging
+from slackwater.model.cleanup import (
+    ACT_AFTER,
+    CLEANUP_TAG,
+    NOT_RESTORED,
+    NOT_RESTORED_STARTS,
+    ActorNote,
+    Cleanup,
+    Notice,
+    Tagging,
+)
 from slackwater.model.policy import Policy
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import Decision, Status, TrackedFinding
@@ -50,6 +59,7 @@ from slackwater.ports.access import Permissions
 from slackwater.ports.cleanup import Watcher
 from slackwater.ports.errors import AwsError
 from slackwater.ports.store import Documents
+from slackwater.views.cleanup.words import backup_words
 
 type Going = Literal["load", "recheck", "mark", "grace", "approval", "begin", "preflight"]
 """Steps before the deletion or change. Each first checks whether a person or the policy objects."""
@@ -130,7 +140,7 @@ class Watch:
 
     def _go_on(self, step: Going, cleanup: Cleanup, policy: Policy) -> Answer:  # noqa: PLR0911 -- one return a step
         if cleanup.ended or cleanup.stage == "undoing":
-            raise UnsafeError(f"the clean-up is {cleanup.stage}: there is nothing to go on with")
+            raise UnsafeError(f"the clean-up is {cleanup.stage}: it cannot continue")
         finding = self.cases.finding(cleanup)
         if why := self.cases.objection(cleanup, finding, policy):
             return self.cases.over(cleanup, why)
@@ -157,9 +167,11 @@ class Watch:
         resource = finding.sighting.resource
         seen = stored_target(self.documents, finding.audit_id, resource.account, resource.region)
         if not seen.kept:
-            return self.cases.over(cleanup, "the scan that found it has expired: the next audit has to find it again")
+            return self.cases.over(
+                cleanup, "the results of the audit that found it have expired: the next audit must find it again"
+            )
         if not seen.whole:
-            return self.cases.over(cleanup, "the audit that found it did not see everything there")
+            return self.cases.over(cleanup, "the audit that found it is incomplete in its region")
         if cleanup.stage == "starting":
             self.cases.write(replace(cleanup, stage="waiting"))
         return GO
@@ -205,14 +217,12 @@ class Watch:
             watcher.add_tags(
                 resource, look, {CLEANUP_TAG: cleanup.finding_id, ACT_AFTER: f"{tagging.act_after:%Y-%m-%dT%H:%M:%SZ}"}
             )
-            then = (
-                "deleted" if cleanup.deletes else f"changed to {in_words(cleanup.setting)}" if cleanup.setting else ""
-            )
-            after = (
-                f" after {tagging.act_after:%Y-%m-%d %H:%M} UTC, unless it is used before" if cleanup.deletes else ""
-            )
+            if cleanup.deletes:
+                next_ = f"deletes it after {tagging.act_after:%Y-%m-%d %H:%M} UTC, unless it is used before then"
+            else:
+                next_ = f"changes it to {in_words(cleanup.setting)}" if cleanup.setting else "changes it"
             cleanup, finding = self.cases.record_event(
-                replace(cleanup, marked=replace(tagging, tagged=True)), "marked", f"to be {then}{after}"
+                replace(cleanup, marked=replace(tagging, tagged=True)), "marked", f"Slackwater {next_}"
             )
         self._announce("marked", cleanup, finding)
         now = self.cases.clock()
@@ -267,7 +277,7 @@ class Watch:
             return GO
         lapses = tagging.act_after + timedelta(days=policy.cleanup.approval_days)
         if now >= lapses:
-            return self.cases.over(cleanup, f"nobody approved it until {lapses:%Y-%m-%d %H:%M} UTC")
+            return self.cases.over(cleanup, f"nobody approved it by {lapses:%Y-%m-%d %H:%M} UTC")
         if tagging.looked_at is None or now - tagging.looked_at >= LOOK_AGAIN:
             if why := self._used(cleanup, policy):
                 return self.cases.over(cleanup, why)
@@ -281,10 +291,14 @@ class Watch:
             return go(kind=_kind(cleanup))
         tagging = self._tagging(cleanup)
         if self.cases.clock() < tagging.act_after:
-            raise UnsafeError(f"nothing may be done before {tagging.act_after:%Y-%m-%d %H:%M} UTC")
+            raise UnsafeError(f"Slackwater must not act before {tagging.act_after:%Y-%m-%d %H:%M} UTC")
         cleanup, waits = self._not_yet(cleanup, finding, policy)
         if waits:
-            return waits if waits == OVER else self.cases.over(cleanup, "its grace period is longer now, and not over")
+            return (
+                waits
+                if waits == OVER
+                else self.cases.over(cleanup, "its grace period is longer now, and has not ended")
+            )
         tagging = self._tagging(cleanup)
         look = self.watchers[cleanup.resource.type].look(cleanup.resource)
         rule = unattended(finding.sighting, look.tags if look else None, policy.cleanup)
@@ -298,7 +312,7 @@ class Watch:
         whole_grace = due(tagging, policy.cleanup, None, deletes=cleanup.deletes)
         why = None
         if approval and seen.finding.fingerprint != approval.fingerprint:
-            why = "it is no longer what was approved"
+            why = "it has changed since it was approved"
         elif cleanup.unattended and rule is None and self.cases.clock() < whole_grace:
             why = "it was tagged for the short grace period of a rule that no longer applies"
         if why:
@@ -328,7 +342,7 @@ class Watch:
             return self.cases.over(cleanup, why)
         denied = self.permissions.denied(watcher.removal_actions(resource, look), {CLEANUP_TAG: cleanup.finding_id})
         if denied:
-            return self.cases.over(cleanup, f"the role that deletes may not: {some(denied)}")
+            return self.cases.over(cleanup, f"IAM does not allow the deletion role: {some(denied)}")
         if not cleanup.backups and not cleanup.removals:
             usd = None
             if not cleanup.scratch:
@@ -366,7 +380,9 @@ class Watch:
         now = self.cases.clock()
         since = cleanup.removals[-1].asked_at if cleanup.removals else now
         if now - since >= LONGEST_WAIT:
-            return self.cases.failed(cleanup, f"AWS still deletes {cleanup.resource.id} after {LONGEST_WAIT.days} days")
+            return self.cases.failed(
+                cleanup, f"AWS has not deleted {cleanup.resource.id} after {LONGEST_WAIT.days} days"
+            )
         return wait_since(since, now, LOOK_IF_GONE_S)
 
     def _lacks_sub_resources(self, cleanup: Cleanup) -> bool:
@@ -392,7 +408,7 @@ class Watch:
     def _record(self, cleanup: Cleanup) -> Answer:
         if cleanup.stage != "done":
             if cleanup.stage != "working":
-                raise UnsafeError(f"the clean-up is {cleanup.stage}: nothing can have been done")
+                raise UnsafeError(f"the clean-up is {cleanup.stage}: it cannot have done anything")
             if not cleanup.deletes:
                 self._remove_tags(cleanup)
             why = done_words(cleanup)
@@ -411,7 +427,7 @@ class Watch:
             self.warnings.withdraw(cleanup)
             now = self.cases.clock()
             veto = cleanup.stopped
-            if cleanup.why.startswith(VETO) and veto is None:
+            if cleanup.why.startswith(VETOES) and veto is None:
                 veto = ActorNote(who="the person who removed its tag", why=cleanup.why, at=now)
             off = replace(cleanup, stage="called-off", ended_at=now, stopped=veto)
             cleanup, _ = self.cases.record_event(
@@ -448,9 +464,9 @@ class Watch:
         Either the restore failed, or AWS does not say what is missing.
         """
         gone = _not_restored_words(cleanup)
-        if not gone or cleanup.why.startswith(NOT_PUT_BACK):
+        if not gone or cleanup.why.startswith(NOT_RESTORED_STARTS):
             return GO
-        again = "" if cleanup.not_restored else f"; `slackwater cleanup undo {cleanup.finding_id}` tries again"
+        again = "" if cleanup.not_restored else f"; to try again: `slackwater cleanup undo {cleanup.finding_id}`"
         what = f"{gone}; {_what_failed(cleanup, error)}{again}"
         failed = replace(cleanup, stage="failed", ended_at=cleanup.ended_at or self.cases.clock(), why=what)
         cleanup, _ = self.cases.record_event(failed, "failed", what, status="failed")
@@ -463,7 +479,7 @@ class Watch:
             self._remove_tags(cleanup)
             self.warnings.withdraw(cleanup)
         except AwsError as still:
-            LOGGER.warning("its mark is still on", finding_id=cleanup.finding_id, reason=str(still))
+            LOGGER.warning("its tag is still there", finding_id=cleanup.finding_id, reason=str(still))
 
     def _remove_tags(self, cleanup: Cleanup) -> None:
         if cleanup.marked:
@@ -477,7 +493,7 @@ class Watch:
     def _undo(self, cleanup: Cleanup) -> Answer:
         """Start an undo. The role that changes a setting back needs the tag."""
         if cleanup.stage != "undoing":
-            raise UnsafeError(f"the clean-up is {cleanup.stage}: nobody asked to undo it")
+            raise UnsafeError(f"the clean-up is {cleanup.stage}: nobody requested an undo")
         if cleanup.deletes:
             return go(kind="delete")
         watcher = self.watchers[cleanup.resource.type]
@@ -488,7 +504,7 @@ class Watch:
     def _undone(self, cleanup: Cleanup) -> Answer:
         if cleanup.stage != "undone":
             if cleanup.stage != "undoing":
-                raise UnsafeError(f"the clean-up is {cleanup.stage}: nothing can have been undone")
+                raise UnsafeError(f"the clean-up is {cleanup.stage}: it cannot have undone anything")
             if not cleanup.deletes:
                 self._remove_tags(cleanup)
             why = undone_words(cleanup)
@@ -515,7 +531,7 @@ class Watch:
 
     def _tagging(self, cleanup: Cleanup) -> Tagging:
         if cleanup.marked is None:
-            raise UnsafeError("it was not marked")
+            raise UnsafeError("it was not tagged")
         return cleanup.marked
 
     def _announce(self, what: What, cleanup: Cleanup, finding: TrackedFinding) -> None:
@@ -523,7 +539,7 @@ class Watch:
         try:
             policy = self.policy()
         except PolicyError as error:
-            LOGGER.warning("Slack is not told", finding_id=cleanup.finding_id, reason=str(error))
+            LOGGER.warning("did not post to Slack", finding_id=cleanup.finding_id, reason=str(error))
         else:
             self.news.announce(what, cleanup, finding, policy)
 
@@ -535,11 +551,11 @@ def done_words(cleanup: Cleanup) -> str:
         return f"changed{was} to {in_words(cleanup.setting)}"
     deleted = "deleted" if cleanup.removals else "it no longer existed"
     if not cleanup.backups:
-        return f"{deleted} without a backup, as the policy says of its tag" if cleanup.removals else deleted
+        return f"{deleted} without a backup: the policy declares its data scratch" if cleanup.removals else deleted
     kept = ", ".join(f"{one.id} until {one.expires_at:%Y-%m-%d}" for one in cleanup.backups if one.state != "failed")
     lost = next((one for one in cleanup.backups if one.final and one.state == "failed"), None)
     without = (
-        f"; the final backup failed ({lost.why}): what was written since {_backed_up(cleanup)} is lost" if lost else ""
+        f"; the final backup failed ({lost.why}): data written since {_backed_up(cleanup)} is lost" if lost else ""
     )
     return f"{deleted}; its data is in {kept}{without}"
 
@@ -553,10 +569,10 @@ def undone_words(cleanup: Cleanup) -> str:
     restored = cleanup.restored
     differences = f"; {some(restored.differences, between='; ')}" if restored and restored.differences else ""
     if cleanup.setting is not None:
-        return f"changed back to {in_words(cleanup.was)}{differences}" if cleanup.was else "nothing had been changed"
+        return f"changed back to {in_words(cleanup.was)}{differences}" if cleanup.was else "nothing was changed"
     if restored is None:
-        return "nothing had been removed"
-    back = "is as it was" if restored.id == cleanup.resource.id else f"came back as {restored.id}"
+        return "nothing was deleted"
+    back = "is restored" if restored.id == cleanup.resource.id else f"is restored as {restored.id}"
     return f"{cleanup.resource.id} {back}{differences}"
 
 
@@ -564,7 +580,7 @@ def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
     """Return the reason that a step recorded, and the state machine's error unless it only refers to that reason."""
     message = error_text(error) if error and ON_RECORD not in error.get("Cause", "") else ""
     words = (cleanup.why, "" if message in cleanup.why else message)
-    return "; ".join(one for one in words if one) or "for a reason that nobody gave"
+    return "; ".join(one for one in words if one) or "the reason is unknown"
 
 
 def _not_restored_words(cleanup: Cleanup) -> str:
@@ -573,7 +589,7 @@ def _not_restored_words(cleanup: Cleanup) -> str:
     if not missing or (cleanup.restored and cleanup.restored.state == "done"):
         return ""
     of = cleanup.removed - (len(cleanup.removals) - len(missing))
-    return f"{NOT_PUT_BACK}: {some([f'{one.kind} {one.id}' for one in missing], of)}"
+    return f"{NOT_RESTORED}: {some([f'{one.kind} {one.id}' for one in missing], of)}"
 
 
 def _with_rest(why: str, cleanup: Cleanup) -> str:
@@ -581,7 +597,8 @@ def _with_rest(why: str, cleanup: Cleanup) -> str:
     done = []
     if cleanup.backups:
         done += [
-            f"backup {one.state}: {one.id or NO_BACKUP.get(one.state, 'AWS names none')}" for one in cleanup.backups
+            f"backup {backup_words(one.state)}: {one.id or NO_BACKUP.get(one.state, 'without an id')}"
+            for one in cleanup.backups
         ]
     if cleanup.removals:
         done.append(f"asked AWS to delete {_removed(cleanup)}")
@@ -597,7 +614,7 @@ def _removed(cleanup: Cleanup) -> str:
     return some([f"{one.part.kind} {one.part.id}" for one in cleanup.removals], cleanup.removed)
 
 
-NO_BACKUP: Final = {"asked": "AWS may or may not have begun it", "failed": "AWS did not begin it"}
+NO_BACKUP: Final = {"asked": "AWS may not have started it", "failed": "AWS did not start it"}
 """What a backup without an id means, by its state."""
 
 

@@ -23,7 +23,8 @@ AWS_ALLOWS: Final = {"cloudtrail": 2, "cloudwatch": 500}
 POINTS_AWS_ALLOWS: Final = 396_000
 
 NOBODY_IS_WARNED: Final = (
-    "nothing is deleted before Slack accepts a warning; slack.channel is missing, so only a webhook can deliver one"
+    "Slackwater deletes nothing before Slack accepts a warning; slack.channel is not set, so only a webhook can "
+    "deliver one"
 )
 
 
@@ -73,15 +74,15 @@ def _identity(who: str, where: KeyPath, pinned: Pinned) -> Iterator[tuple[str, s
     if role := ROLE.fullmatch(who):
         partition, account, role_name = who.split(":")[1], role[1], role[2]
         says = f"arn:{partition}:sts::{account}:assumed-role/{role_name}"
-        yield "never matches: STS names the callers of a role in another way", f"write {says}"
+        yield "never matches: STS reports the callers of a role by another ARN", f"write {says}"
     elif re.fullmatch(USER, who.removeprefix("slack:")):
         key = "cleanup.approvers" if where[0] == "cleanup" else f"slack.{where[1]}"
-        yield "is a member of Slack, who asks there", f"name them in {key}"
+        yield "is a Slack user id, which belongs elsewhere", f"list it in {key}"
     elif "*" in who:
-        yield "fits nobody: an identity is named as it is, without wildcards", ""
+        yield "never matches: wildcards have no effect here", ""
     elif not who.startswith("arn:") and "@" not in who:
         says = f"arn:PARTITION:sts::ACCOUNT:assumed-role/{who}"
-        yield "is neither an ARN nor an e-mail address: only a token's subject fits", f"for a role write {says}"
+        yield "is neither an ARN nor an e-mail address: it matches only a token's subject", f"for a role write {says}"
     elif (session := SESSION.fullmatch(who)) and not session["role"].startswith(BY_IDENTITY_CENTER):
         is_pinned = pinned(session["account"], session["role"])
         if not is_pinned:
@@ -102,40 +103,44 @@ def _identity(who: str, where: KeyPath, pinned: Pinned) -> Iterator[tuple[str, s
 def _routes(policy: Policy) -> Iterator[PolicyWarning]:
     for n, route in enumerate(routes := policy.slack.routes):
         if (first := next((m for m in range(n) if routes[m].takes_all_of(route)), None)) is not None:
-            yield ("slack", "routes", n), f"never applies: slack.routes[{first + 1}] takes all of it", ""
+            yield (
+                ("slack", "routes", n),
+                f"never applies: slack.routes[{first + 1}] already matches all that it matches",
+                "",
+            )
 
 
 def _organization(policy: Policy, text: Mapping[str, Any]) -> Iterator[PolicyWarning]:
     section, where = policy.organization, "organization"
     if where in text and not section.names_any:
-        yield (where,), "names nobody: the service's own account is audited, and no other", ""
+        yield (where,), "lists no account, so Slackwater audits only its own", ""
     if section.tags and section.accounts and not section.organizational_units:
         yield (
             (where, "tags"),
-            "never applies: it narrows organizational_units; accounts are audited whatever they carry",
+            "never applies: tags only filter organizational_units, not accounts",
             "",
         )
     for key in ("organizational_units", "accounts", "except_accounts"):
         named: list[str] = getattr(section, key)
-        yield from (((where, key, n), "is named twice", "") for n, one in enumerate(named) if one in named[:n])
+        yield from (((where, key, n), "is listed twice", "") for n, one in enumerate(named) if one in named[:n])
     left_out = {*section.except_accounts} & {*section.accounts}
     for n, account in enumerate(section.accounts):
         if account in left_out:
-            yield (where, "accounts", n), "is left out: organization.except_accounts names it, too", ""
+            yield (where, "accounts", n), "is not audited: organization.except_accounts lists it too", ""
     if section.accounts and not section.organizational_units and left_out == {*section.accounts}:
-        yield (where,), "leaves nobody to audit, and no audit starts: except_accounts names all of accounts", ""
+        yield (where,), "leaves no account, so no audit starts: except_accounts lists all of accounts", ""
 
 
 def _rates(scan: ScanSection) -> Iterator[PolicyWarning]:
-    too_fast = "is more than AWS allows in an account and region, {:,} a second: it would only be throttled"
+    too_fast = "is above the AWS limit of {:,} a second in an account and region: AWS would throttle the calls"
     for service, most in AWS_ALLOWS.items():
         if scan.calls_per_second.get(service, 0) > most:
             yield ("scan", "calls_per_second", service), too_fast.format(most), ""
     if scan.datapoints_per_second > POINTS_AWS_ALLOWS:
         yield ("scan", "datapoints_per_second"), too_fast.format(POINTS_AWS_ALLOWS), ""
     if scan.most_metrics_usd > scan.most_metrics_usd_per_day:
-        day = f"is more than scan.most_metrics_usd_per_day, {scan.most_metrics_usd_per_day:g} USD, which counts first"
-        yield ("scan", "most_metrics_usd"), day, "raise the day's ceiling as well"
+        day = f"is above scan.most_metrics_usd_per_day ({scan.most_metrics_usd_per_day:g} USD), which applies first"
+        yield ("scan", "most_metrics_usd"), day, "raise the daily limit too"
 
 
 def _keep_tags(exempt: ExemptSection) -> Iterator[PolicyWarning]:
@@ -143,7 +148,7 @@ def _keep_tags(exempt: ExemptSection) -> Iterator[PolicyWarning]:
     if missing := [tag for tag in ExemptSection().keep_tags if tag not in exempt.keep_tags]:
         names = " and ".join(missing)
         lost = f"resources tagged {names} are not protected: the list replaces the default"
-        yield ("exempt", "keep_tags"), lost, f"add {names}, unless you mean it"
+        yield ("exempt", "keep_tags"), lost, f"to protect them, add {names}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +169,17 @@ class _Cleanup:
         needed["approvers or approver_identities"] = somebody or cleanup.unattended
         empty = [key for key, value in needed.items() if not value]
         if empty and any([*needed.values(), cleanup.unattended]):
-            yield ("cleanup",), f"nothing can be approved without {', '.join(empty)}", ""
+            yield ("cleanup",), f"nobody can approve anything until you set {', '.join(empty)}", ""
         if cleanup.unattended and not somebody:
-            yield ("cleanup",), "it deletes by itself, and nobody may undo that", "name cleanup.approver_identities"
+            yield (
+                ("cleanup",),
+                "Slackwater deletes without an approval, and nobody may undo that",
+                "set cleanup.approver_identities",
+            )
         if cleanup.delete_without_warning:
             yield (
                 ("cleanup", "delete_without_warning"),
-                "deletes without a warning where Slack has no channel for it",
+                "deletes a resource without a warning if the policy sets no Slack channel for it",
                 "",
             )
         elif cleanup.detectors and not self.policy.slack.channel:
@@ -184,11 +193,11 @@ class _Cleanup:
         for n, id_ in enumerate(cleanup.detectors):
             where, type_ = ("cleanup", "detectors", n), self.registry[id_].resource.KIND
             if id_ not in CLEANABLE:
-                yield where, "never applies: nothing that it advises may be done by a program", ""
+                yield where, "never applies: Slackwater cannot carry out this detector's recommendations", ""
             elif id_ in self.disabled:
                 yield where, f"never applies: detectors.{id_}.enabled is false", ""
             elif id_ not in self.policy.limits and not cleanup.unattended:  # `_unattended` warns about its rules
-                yield where, f"never applies: detectors.{id_}.{self.registry[id_].limits().lacks} is not given", ""
+                yield where, f"never applies: detectors.{id_}.{self.registry[id_].limits().lacks} is not set", ""
             elif cleanup.resource_types and type_ not in cleanup.resource_types:
                 yield where, f"never applies: cleanup.resource_types does not name {type_}", ""
 
@@ -200,7 +209,7 @@ class _Cleanup:
     def _warnings(self, cleanup: CleanupSection) -> Iterator[PolicyWarning]:
         for n, days in enumerate(cleanup.warn_days):
             if "warn_days" in self.named and days >= cleanup.grace_days:
-                why = f"never warns: the mark does, cleanup.grace_days ({cleanup.grace_days}) ahead"
+                why = f"never applies: the first warning is cleanup.grace_days ({cleanup.grace_days}) ahead"
                 yield ("cleanup", "warn_days", n), why, ""
 
     def _unattended(self, cleanup: CleanupSection) -> Iterator[PolicyWarning]:
@@ -212,11 +221,15 @@ class _Cleanup:
             if detector in self.disabled:
                 yield where, f"never applies: detectors.{detector}.enabled is false", ""
             elif of_jobs is None:
-                yield where, f"never applies: detectors.{detector}.tag names no tag, so that it finds nothing", ""
+                yield where, f"never applies: detectors.{detector}.tag is not set, so it finds nothing", ""
             elif detector not in cleanup.detectors:
                 yield where, f"never applies: cleanup.detectors does not name {detector}", ""
             elif before:
-                yield where, f"never applies: cleanup.unattended[{before[0] + 1}] takes all of it", ""
+                yield (
+                    where,
+                    f"never applies: cleanup.unattended[{before[0] + 1}] already matches all that it matches",
+                    "",
+                )
             elif not (_takes(of_jobs, rule.tag) or _takes(rule.tag, of_jobs)) and _key(of_jobs) == _key(rule.tag):
                 yield where, f"never applies: detectors.{detector}.tag is {of_jobs}", ""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Literal, assert_never
 
-from slackwater.model.cleanup import NOT_PUT_BACK, Backup, Cleanup, SubResource
+from slackwater.model.cleanup import NOT_RESTORED_STARTS, Backup, Cleanup, SubResource
 from slackwater.model.posts import Block, Message
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import TrackedFinding
@@ -279,7 +279,7 @@ def _putting_back(case: Case) -> str:
         return "Slackwater restored the parts that it had removed."
     if why := _not_restored(case.cleanup):
         return why
-    if (restored and restored.state == "failed") or case.cleanup.why.startswith(NOT_PUT_BACK):
+    if (restored and restored.state == "failed") or case.cleanup.why.startswith(NOT_RESTORED_STARTS):
         return f"Slackwater could not restore all parts that it had removed. To try again: {undo}"
     next_ = "If the resource itself still exists, Slackwater now restores the parts that it had removed"
     return f"{next_}. If that fails, you get another message. By hand: {undo}"
