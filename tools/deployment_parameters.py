@@ -29,8 +29,8 @@ def _table(template: Path) -> str:
 def _rows(parameters: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     for name, one in parameters.items():
         default = "required" if "Default" not in one else f"`{one['Default']}`" if str(one["Default"]) else "empty"
-        meaning = " ".join(one["Description"].split()).replace("|", "\\|").replace("<", "&lt;")
-        yield f"| `{name}` | {default} | {_allowed(one)} | {meaning} |"
+        description = " ".join(one["Description"].split()).replace("|", "\\|").replace("<", "&lt;")
+        yield f"| `{name}` | {default} | {_allowed(one)} | {description} |"
 
 
 def _allowed(parameter: Mapping[str, Any]) -> str:

@@ -802,7 +802,9 @@ def test_over_the_cap_nothing_is_begun_and_the_alarm_and_slack_hear_of_it(cleane
     _, _, answered = approve(cleaner, OTHER)
 
     assert (answered["finding"]["status"], answered["candidate"]["state"]) == ("approved", "refused")
-    assert answered["candidate"]["why"].startswith("no clean-up started: 2 resources (1 started already)")
+    assert answered["candidate"]["why"].startswith(
+        "no clean-up started: 2 clean-ups in 24 hours (1 of them started already)"
+    )
     (post,) = DynamoOutbox(Table(cleaner.session, TABLE), lambda: NOW).waiting()
     assert post.id.startswith("cleanup.cap.20261116.")
     problem = assert_problem(cleaner("POST", "/cleanups"), 409)

@@ -200,7 +200,7 @@ def test_what_is_not_known_to_have_started_is_an_error_and_the_next_turn_starts_
     deployed.found("a", "b", tags={"Job": "encode"})
     deployed.patch.setenv("CLEANUP_STATE_MACHINE_ARN", f"{MACHINE}-gone")
 
-    with pytest.raises(Exception, match=r"b: it is not known to have started.*a: it is not known") as failed:
+    with pytest.raises(Exception, match=r"b: AWS did not confirm the start.*a: AWS did not confirm") as failed:
         deployed.call()
 
     assert type(failed.value).__name__ == "NotStartedError"

@@ -107,7 +107,7 @@ def test_a_second_backup_holds_everything_too_though_its_job_moved_nothing(world
     assert copy.size_bytes == 7 * GIB
 
 
-@pytest.mark.parametrize(("before", "why"), [(False, "it holds 0 bytes of 7,516,192,768"), (True, None)])
+@pytest.mark.parametrize(("before", "why"), [(False, "it has 0 of 7,516,192,768 bytes"), (True, None)])
 def test_a_size_counts_only_where_no_earlier_backup_may_hold_the_rest(world, before: bool, why: str | None) -> None:
     if before:
         world.backed_up()

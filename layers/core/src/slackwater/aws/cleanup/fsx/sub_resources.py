@@ -137,7 +137,7 @@ def _objections(parts: FsxParts) -> Iterator[str]:
         if one["Lifecycle"] not in THERE:
             yield f"its {name} is {one['Lifecycle'].lower()}"
         if owner := managed_by(tags_of(one.get("Tags"))):
-            yield f"its {name} is managed by {owner}: it has to be changed there"
+            yield f"{owner} manages its {name}: change it there"
         if (
             settings.get("SourceSnapshotARN")
             or settings.get("OriginSnapshot", {}).get("CopyStrategy") == "INCREMENTAL_COPY"
