@@ -94,8 +94,9 @@ def process(command: Sequence[str | Path], log: Path, **options: Any) -> Iterato
                 running.wait(timeout=2)
             except subprocess.TimeoutExpired:
                 running.kill()
-            with suppress(ProcessLookupError):
-                os.killpg(running.pid, signal.SIGKILL)
+            finally:  # also after a second Ctrl-C
+                with suppress(ProcessLookupError):
+                    os.killpg(running.pid, signal.SIGKILL)
 
 
 def run(*command: str | Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

@@ -26,6 +26,7 @@ channel = "C0DEFAULT"
 """
 NOT_YOURS = {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
 """Keeps a profile of the user from being used with the replacement."""
+MOST_DAYS = 1_000
 STEPS = 40
 """How often to advance the simulated account by five minutes, so that backups and deletions finish."""
 
@@ -73,7 +74,7 @@ def exports(environment: dict[str, str]) -> str:
         (
             *lines,
             f'export PATH={shlex.quote(f"{BIN}:{AWS_CLI.parent}")}:"$PATH"',
-            "unset AWS_PROFILE AWS_SESSION_TOKEN",
+            "unset AWS_PROFILE AWS_DEFAULT_PROFILE AWS_SESSION_TOKEN",
             "",
         )
     )
@@ -95,9 +96,8 @@ def let_time_pass(aws: LocalAws, ended: threading.Event) -> None:
     """Read numbers of days from standard input. For each, let waiting clean-ups be that much older, and finish."""
     aws.simulate("hide_backups", arguments=[])  # or a backup's reads, an hour in the future, would count as use
     for line in sys.stdin:
-        try:
-            days = float(line)
-        except ValueError:
+        days = float(line) if line.strip().isdecimal() else 0
+        if not 0 < days < MOST_DAYS:
             say("Type a number of days, such as 30.")
             continue
         listed = json.loads(must("slackwater", "cleanup", "status", "--format", "json", environment=aws.environment()))
@@ -136,7 +136,8 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for ends in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ends, signal.default_int_handler)
     try:
         main(Path(sys.argv[1]))
     except KeyboardInterrupt:

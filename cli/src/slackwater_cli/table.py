@@ -382,8 +382,7 @@ def _draw_unknown(doc: ScanDocument, console: Console, shown: int | None) -> Non
         return
     grouped = reasons(doc["unknown"])
     console.print()
-    title = count(len(doc["unknown"]), "inconclusive check")
-    console.print(Text.assemble((title, "bold"), ": AWS has too little data" if doc["scan"]["complete"] else ""))
+    console.print(Text(count(len(doc["unknown"]), "inconclusive check"), "bold"))
     for reason in grouped[:shown]:
         names = ", ".join(map(one_line, reason.examples)) + (", …" if reason.count > len(reason.examples) else "")
         why = Text(one_line(reason.reason))

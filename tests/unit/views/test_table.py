@@ -31,7 +31,7 @@ def test_money_is_the_first_line_and_what_was_seen_the_second(drawn, make) -> No
 
     assert lines[0] == "$1,234 a month ($1,234 with high confidence) in 1 finding."
     assert lines[1] == "Scan complete: every required AWS call succeeded. Scan cost: under $0.01."
-    assert "1 inconclusive check: AWS has too little data" in lines
+    assert "1 inconclusive check" in lines
     assert (
         " ".join("\n".join(lines[2:4]).split())
         == "Do first (largest saving): EBS volume scratch, saves $1,234/mo: delete (owner data)"

@@ -116,7 +116,9 @@ def approve(
     if came["state"] == "begun":
         note(f"The clean-up has started. It tags the resource{after}. To follow it: `slackwater cleanup status {id}`.")
     else:
-        state_words = "Already running" if came["state"] == "under-way" else "Approved, but not started"
+        state_words = {"under-way": "Already running", "failed": "Approved"}.get(
+            came["state"], "Approved, but not started"
+        )
         note(f"{state_words}: {came['why'].removeprefix(NOTHING_STARTED)}.")
 
 
@@ -281,7 +283,7 @@ def stop(
 ) -> None:
     """Stop one clean-up, or all.
 
-    Slackwater then deletes nothing more, and restores what a half-finished clean-up deleted.
+    Slackwater then requests no more deletions. If the resource still exists, it restores deleted sub-resources.
     """
     from slackwater.app.cleanup import responses
     from slackwater.app.findings.findings import BadDecisionError

@@ -615,7 +615,10 @@ def test_what_was_not_started_is_on_record_and_the_next_run_starts_it_under_the_
 
     came = world.run()
 
-    assert came["f-1"] == ("failed", "AWS did not confirm the start. The next run starts it again: nothing answers")
+    assert came["f-1"] == (
+        "failed",
+        "AWS did not confirm the start. If it did not start, the next run starts it: nothing answers",
+    )
     assert came["f-2"] == ("begun", "")
     world.store.cleanups["f-2"] = replace(world.store.cleanups["f-2"], stage="waiting")
     assert world.plan()["f-1"][0] == "ready"

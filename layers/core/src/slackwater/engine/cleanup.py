@@ -251,7 +251,7 @@ def timing_blocker(one: Cleanup, cleanup: CleanupSection, now: datetime) -> str 
     until = due(tagging, cleanup, None, deletes=True)
     if one.unattended or now >= until:
         return None
-    return f"the policy's cleanup.grace_days is higher now: the deletion is due after {until:%Y-%m-%d %H:%M} UTC"
+    return f"the policy's cleanup.grace_days is higher now: it must not be deleted before {until:%Y-%m-%d %H:%M} UTC"
 
 
 def warning_due(tagging: Tagging, cleanup: CleanupSection, now: datetime) -> int | None:

@@ -72,7 +72,7 @@ class Advice:
         changes: The billed units that it saves (positive) or adds (negative) a month; None if they cannot be known.
         deletes: Whether it ends with a deletion of the resource, after a backup, that can be undone. Slackwater may do
             this after an approval, because no check is left that only a person can make.
-        new_value: The one value that it changes, with its unit: `792 IOPS`; None if it changes several, or none.
+        new_value: The main value that it sets, with its unit: `792 IOPS`; None if there is no main one.
         setting: The setting that Slackwater may apply and change back; None if there is none.
         joint: The settings that must share one command with other recommendations for the resource; None if the command
             can run by itself.

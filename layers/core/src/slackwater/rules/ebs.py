@@ -91,7 +91,7 @@ def modify(volume: Volume, to: Volume, action: str, summary: str, risk: str) -> 
         changes=difference(ebs.monthly_units(volume), ebs.monthly_units(to)),
         risk=f"{risk} {ONLINE}",
         reversible=not grows,
-        new_value=changed[0] if len(changed) == 1 and to.volume_type == volume.volume_type else None,
+        new_value=changed[0] if len(changed) == 1 and to.volume_type == volume.volume_type and not grows else None,
         command=modify_command(to) + (f" --size {to.size_gib}" if grows else ""),
         setting=None if grows else advice.by_program(volume, setting),  # a VolumeSetting has no size
     )

@@ -44,7 +44,7 @@ from slackwater.model.tracking import SERVICE, Decision, LedgerEntry, TrackedFin
 from slackwater.ports.errors import AwsError
 from slackwater.ports.executions import CleanupStarter
 from slackwater.ports.store import CleanupStore
-from slackwater.views.cleanup.words import NOTHING_STARTED, stage_words
+from slackwater.views.cleanup.words import NOTHING_STARTED, UNCONFIRMED, stage_words
 from slackwater.views.scan.document import FindingDocument
 
 type Place = tuple[str, str, str]
@@ -227,7 +227,7 @@ class Cleanups:
         if one.scratch:
             one = replace(one, backup_monthly_usd=Decimal(0))
         if last and last.stage == "starting":
-            return replace(one, why="AWS did not confirm the last start, so a run starts it again")
+            return replace(one, why="its last start has no result yet, so a run starts it again")
         if last and not last.ended:
             acts_after = last.marked.act_after if last.marked else one.acts_after
             return replace(one, state="under-way", why=_under_way(last), acts_after=acts_after)
@@ -340,7 +340,7 @@ class Cleanups:
             starter.start(cleanup.finding_id, cleanup.execution)
         except AwsError as error:
             return replace(
-                one, state="failed", why=f"AWS did not confirm the start. The next run starts it again: {error}"
+                one, state="failed", why=f"{UNCONFIRMED}. If it did not start, the next run starts it: {error}"
             )
         return replace(one, state="begun", why="", cleanup=cleanup)
 

@@ -214,13 +214,13 @@ class Sweep:
         if seen == cleanup:
             return cleanup
         lost = [
-            f"{after.id} (kept until {after.expires_at:%Y-%m-%d})"
+            f"{after.id} (to be kept until {after.expires_at:%Y-%m-%d})"
             for before, after in zip(cleanup.backups, backups, strict=True)
             if after.gone_at and not before.gone_at and after.id not in ours and now < after.expires_at
         ]
         if not lost or cleanup.stage != "done":
             return self.cases.write(seen)
-        why = f"somebody else deleted its backup, or removed the tags from it:  {', '.join(lost)}"
+        why = f"somebody else deleted its backup, or removed Slackwater's tags from it: {', '.join(lost)}"
         found.troubles.append(f"finding {cleanup.finding_id}: {why}")
         return self.cases.record_event(seen, "backup-gone", why)[0]
 

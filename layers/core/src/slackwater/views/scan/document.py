@@ -179,7 +179,7 @@ type SettingDocument = VolumeSettingDocument | EfsThroughputSettingDocument | Ef
 class RecommendationDocument(TypedDict):
     """A recommendation. A null saving is unknown, and a negative one is a cost.
 
-    `new_value` exists if it changes one value only: the new one, with its unit. `deletes` is true if it deletes the
+    `new_value` is the main value that it sets, with its unit, if there is one. `deletes` is true if it deletes the
     resource after a backup, and a program may do so once it is approved; otherwise it is absent. `setting` exists if
     the recommendation changes only this setting, and a program may make the change once it is approved, and undo it.
     """

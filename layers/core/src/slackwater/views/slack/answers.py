@@ -11,7 +11,7 @@ from slackwater.model.listing import Page
 from slackwater.model.posts import Message
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
-from slackwater.views.cleanup.words import NOTHING_STARTED
+from slackwater.views.cleanup.words import NOTHING_STARTED, UNCONFIRMED
 from slackwater.views.scan.document import FindingDocument
 from slackwater.views.slack import finding
 from slackwater.views.slack.blocks import Element, bullets, link, message_of, note, paragraph, rich, run, section, small
@@ -132,7 +132,7 @@ def approved(shown: TrackedFinding, *, acts_after: datetime | None, why_not: str
     setting, id_ = shown.sighting.setting, literal(shown.id)
     if why_not or acts_after is None:
         why = (why_not or NOT_ENABLED).removeprefix(NOTHING_STARTED)
-        next_ = f"Nothing started: {literal(why, SENTENCE)}"
+        next_ = f"{'' if why.startswith(UNCONFIRMED) else 'Nothing started: '}{literal(why, SENTENCE)}"
     elif setting is not None:
         next_ = (
             f"Slackwater changes it to {in_words(setting)}. To restore the old setting: slackwater cleanup undo {id_}"

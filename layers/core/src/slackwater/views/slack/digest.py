@@ -338,7 +338,7 @@ def unseen(
 
 def _undecided(news: News) -> str:
     """Return how many checks had too little data to decide. Nothing failed there."""
-    return f"{inconclusive(news.unknown)}: AWS has too little data." if news.unknown else ""
+    return f"{inconclusive(news.unknown)}." if news.unknown else ""
 
 
 def _blind(organization: Organization) -> str:
