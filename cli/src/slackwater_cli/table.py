@@ -49,7 +49,6 @@ TOP: Final = 20
 """Findings shown by default."""
 FIX_WORDS: Final = 5
 SHORTER: Final = {
-    "change instance type to": "use",
     "change to": "use",
     "move to efs one zone": "use EFS One Zone",
     "move to efs": "use EFS instead",
@@ -74,6 +73,7 @@ SHORT: Final = {"medium": "med"}
 RISK: Final = "*"
 UNSURE: Final = {"medium": "~", "low": "?"}
 """Marks of amounts whose finding has not high confidence."""
+TO_TYPE: Final = "change-instance-type-to-"
 PROVISION: Final = "change-to-provisioned", "raise-provisioned", "lower-provisioned"
 MOST_CAVEATS: Final = 2
 TITLES: Final = ("Waste", "Performance issues and risks")
@@ -252,6 +252,8 @@ def _fix(finding: FindingDocument) -> str:
     if "new_value" in first:
         verb = "provision" if first["action"].startswith(PROVISION) else "set"
         return f"{verb} {one_line(first['new_value'])}"
+    if first["action"].startswith(TO_TYPE):
+        return f"use {one_line(first['action'].removeprefix(TO_TYPE))}"  # a type such as m7i-flex.large has hyphens
     words = one_line(first["action"]).replace("-", " ")
     for long, short in SHORTER.items():
         words = words.replace(long, short)

@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
@@ -231,3 +232,11 @@ def test_fifty_findings_fit_in_45_lines(drawn, make) -> None:
 def test_colours_are_for_terminals(drawn, make) -> None:
     assert "\x1b[" in drawn(make.finding(), terminal=True)
     assert "\x1b[" not in drawn(make.finding())
+
+
+def test_an_instance_type_keeps_its_hyphen_in_the_table(drawn, make) -> None:
+    finding = make.finding("12.30")
+    advice = replace(finding.recommendations[0].advice, action="change-instance-type-to-m7i-flex.large")
+    changed = replace(finding, recommendations=(replace(finding.recommendations[0], advice=advice),))
+
+    assert "use m7i-flex.large" in drawn(changed)
