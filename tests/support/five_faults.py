@@ -23,6 +23,7 @@ from slackwater.engine.registry import registry
 from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG
 from slackwater.model.tracking import TrackedFinding
 from slackwater.slack.bot import BotChannel
+from slackwater.views.cleanup.words import stage_words
 from slackwater_simulator import Account, Simulator
 from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.resources import GIB, MIB, Activity, Fleet, instant, rfc3339
@@ -412,6 +413,6 @@ def _days_words(days: set[float]) -> str:
 def ended(there: World, executions: Sequence[Execution]) -> tuple[str, str]:
     """Return how many clean-ups ended in each stage, and the reasons."""
     cleanups = [there.cleanups.cleanups[one.input["finding_id"]] for one in executions]
-    stages = Counter(cleanup.stage.replace("-", " ") for cleanup in cleanups)
+    stages = Counter(stage_words(cleanup.stage) for cleanup in cleanups)
     reasons = {re.sub(r" \(Access.*| on arn:\S+", "", cleanup.why) for cleanup in cleanups}
     return ", ".join(f"{count} {stage}" for stage, count in sorted(stages.items())), " / ".join(sorted(reasons))

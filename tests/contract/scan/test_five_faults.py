@@ -56,7 +56,7 @@ def test_a_permission_that_the_deleting_role_lacks_shows_before_anything_is_begu
     right(result)
     assert result.after == "2 file systems, 6 mount targets; none was ever deleted"
     assert result.status.startswith(
-        "2 called off: IAM does not allow the deletion role: elasticfilesystem:DeleteFileSystem"
+        "2 cancelled: IAM does not allow the deletion role: elasticfilesystem:DeleteFileSystem"
     )
 
 
@@ -64,7 +64,7 @@ def test_a_denial_that_comes_out_only_when_asked_leaves_nothing_half_done() -> N
     result = denied(2, foreseen=False)
     right(result)
     assert result.after.startswith("2 file systems, 6 mount targets; up to 1 at once had none")
-    assert result.status.startswith("1 called off, 1 failed: AccessDeniedError")
+    assert result.status.startswith("1 cancelled, 1 failed: AccessDeniedError")
 
 
 def test_no_resource_is_tagged_for_today(tmp_path) -> None:
@@ -76,7 +76,7 @@ def test_no_resource_is_tagged_for_today(tmp_path) -> None:
 def test_the_clean_up_of_a_resource_that_is_used_after_its_tagging_is_cancelled() -> None:
     result = used_since(2)
     right(result)
-    assert result.status.startswith("2 called off: ")
+    assert result.status.startswith("2 cancelled: ")
     assert result.after.startswith("2 file systems, 6 mount targets; metrics were asked for again; ")
 
 
