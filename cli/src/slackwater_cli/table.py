@@ -74,6 +74,7 @@ RISK: Final = "*"
 UNSURE: Final = {"medium": "~", "low": "?"}
 """Marks of amounts whose finding has not high confidence."""
 TO_TYPE: Final = "change-instance-type-to-"
+WIDEST_FIX: Final = 17  # a longer one would be cut off at 80 columns
 PROVISION: Final = "change-to-provisioned", "raise-provisioned", "lower-provisioned"
 MOST_CAVEATS: Final = 2
 TITLES: Final = ("Waste", "Performance issues and risks")
@@ -251,7 +252,8 @@ def _fix(finding: FindingDocument) -> str:
     first = finding["recommendations"][0]
     if "new_value" in first:
         verb = "provision" if first["action"].startswith(PROVISION) else "set"
-        return f"{verb} {one_line(first['new_value'])}"
+        fix = f"{verb} {one_line(first['new_value'])}"
+        return fix if len(fix) <= WIDEST_FIX else fix.replace(verb, "set", 1)
     if first["action"].startswith(TO_TYPE):
         return f"use {one_line(first['action'].removeprefix(TO_TYPE))}"  # a type such as m7i-flex.large has hyphens
     words = one_line(first["action"]).replace("-", " ")

@@ -240,3 +240,11 @@ def test_an_instance_type_keeps_its_hyphen_in_the_table(drawn, make) -> None:
     changed = replace(finding, recommendations=(replace(finding.recommendations[0], advice=advice),))
 
     assert "use m7i-flex.large" in drawn(changed)
+
+
+def test_a_large_amount_to_provision_is_not_cut_off(drawn, make) -> None:
+    finding = make.finding("12.30")
+    advice = replace(finding.recommendations[0].advice, action="raise-provisioned-in-steps", new_value="1,024 MiB/s")
+    text = drawn(replace(finding, recommendations=(replace(finding.recommendations[0], advice=advice),)))
+
+    assert "set 1,024 MiB/s" in text
