@@ -59,7 +59,7 @@ SHORTER: Final = {
     "provisioned in steps": "throughput",
     "client side first": "parallel writes",
     "write in parallel": "parallel writes",
-    "let it take longer": "start job earlier",
+    "let it take longer": "start job sooner",
     "efs": "EFS",
     "iops": "IOPS",
 }
@@ -74,8 +74,6 @@ RISK: Final = "*"
 UNSURE: Final = {"medium": "~", "low": "?"}
 """Marks of amounts whose finding has not high confidence."""
 TO_TYPE: Final = "change-instance-type-to-"
-WIDEST_FIX: Final = 17  # a longer one would be cut off at 80 columns
-PROVISION: Final = "change-to-provisioned", "raise-provisioned", "lower-provisioned"
 MOST_CAVEATS: Final = 2
 TITLES: Final = ("Waste", "Performance issues and risks")
 
@@ -251,9 +249,7 @@ def _fix(finding: FindingDocument) -> str:
         return "see details"
     first = finding["recommendations"][0]
     if "new_value" in first:
-        verb = "provision" if first["action"].startswith(PROVISION) else "set"
-        fix = f"{verb} {one_line(first['new_value'])}"
-        return fix if len(fix) <= WIDEST_FIX else fix.replace(verb, "set", 1)
+        return f"set {one_line(first['new_value'])}"
     if first["action"].startswith(TO_TYPE):
         return f"use {one_line(first['action'].removeprefix(TO_TYPE))}"  # a type such as m7i-flex.large has hyphens
     words = one_line(first["action"]).replace("-", " ")
@@ -391,12 +387,12 @@ def _draw_unknown(doc: ScanDocument, console: Console, shown: int | None) -> Non
         names = ", ".join(map(one_line, reason.examples)) + (", …" if reason.count > len(reason.examples) else "")
         why = Text(one_line(reason.reason))
         why.truncate(REASON_WIDTH, overflow="ellipsis")
-        line = Text(f"{reason.count:,} × {reason.detector}: {why} ({names})")
-        if shown is None:
-            console.print(_indented(line, 2))
-        else:
+        line = Text(f"{reason.count:,} × {reason.detector}: {why}")
+        if shown is None or cell_len(f"{line} ({names})") <= console.width - 2:
+            line.append(f" ({names})")
+        if shown is not None:
             line.truncate(console.width - 2, overflow="ellipsis")
-            console.print(_indented(line, 2))
+        console.print(_indented(line, 2))
     if rest := grouped[len(grouped) if shown is None else shown :]:
         checks = count(sum(reason.count for reason in rest), "check")
         console.print(_indented(Text(f"and {checks} for {count(len(rest), 'other reason')}"), 2))
@@ -420,11 +416,11 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
     hints = list[tuple[str, str]]()
     if _is_demo(command):
         if not details or shown < total:
-            hints.append((f"{command} --details", f"all {total:,} findings in detail"))
+            hints.append((f"{command} --details", f"all {total:,} findings, in full"))
         hints.append(("slackwater doctor && slackwater scan", "your own account"))
     else:
         if shown and not details:
-            hints.append((f"{command} --details", "evidence, commands and links"))
+            hints.append((f"{command} --details", "full names, evidence, commands, links"))
             hints.append((f"{command} --resource NAME", "the same of one resource"))
         held = len(doc["findings"])
         if shown < held:

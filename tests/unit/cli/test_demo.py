@@ -87,9 +87,11 @@ def test_at_80_columns_the_table_has_ids_of_detectors_and_fixes_that_can_be_read
     assert [row.split()[2] for row in rows if row.startswith("med* ")] == ["ec2-network-over-baseline"], "not the risk"
     values = {" ".join(row.split()[-3:]) for row in rows if row.endswith(("IOPS", "B/s"))}
     assert values == {
-        "set 320 MB/s", "set 792 IOPS", "set 2,688 IOPS", "provision 9 MiB/s", "provision 7 MiB/s"
+        "set 320 MB/s", "set 792 IOPS", "set 2,688 IOPS", "set 9 MiB/s", "set 7 MiB/s"
     }  # fmt: skip
     assert sum(row.endswith("use EFS instead") for row in rows) == 2
+    assert any(" home-directories " in row for row in rows), "a name of 16 characters is cut off"
+    assert "  3 × efs-credits-draining: BurstCreditBalance has no data in 16 days" in lines, "examples are cut off"
 
 
 def test_the_demo_shows_the_messages_as_they_would_be_sent(shown: Demo) -> None:
