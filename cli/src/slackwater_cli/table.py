@@ -51,7 +51,7 @@ FIX_WORDS: Final = 5
 SHORTER: Final = {
     "change to": "use",
     "move to efs one zone": "use EFS One Zone",
-    "move to efs": "use EFS instead",
+    "move to efs": "replace with EFS",
     "tier to infrequent access": "move to EFS IA",
     " and delete": ", delete",
     "throughput capacity": "throughput",
@@ -59,7 +59,7 @@ SHORTER: Final = {
     "provisioned in steps": "throughput",
     "client side first": "parallel writes",
     "write in parallel": "parallel writes",
-    "let it take longer": "start job sooner",
+    "let it take longer": "spread over time",
     "efs": "EFS",
     "iops": "IOPS",
 }
@@ -145,7 +145,7 @@ def _draw_headline(doc: ScanDocument, console: Console, *, is_demo: bool) -> Non
     complete = doc["scan"]["complete"]
     console.print(Text(headline(doc), "bold green" if complete else "bold red"))
     usd = charges(doc["scan"]["usage"]["estimated_usd"])
-    cost = f"On AWS, the scan would cost {usd}." if is_demo else f"Scan cost: {usd}."
+    cost = f"On AWS, such a scan costs {usd}." if is_demo else f"Scan cost: {usd}."
     console.print(Text(f"{completeness(doc)} {cost}"))
     for disabled in disabled_regions(
         (one["account"], one["region"]) for one in doc["scan"]["targets"] if "closed" in one
@@ -184,7 +184,7 @@ def _draw_table(title: str, findings: Sequence[FindingDocument], of: int, consol
         for finding in findings
     ]
     if any(finding["kind"] == "risk" for finding in findings):
-        title += RISK
+        title += f" ({RISK})"
     title = title if len(findings) == of else f"{title}: {len(findings):,} of {of:,} shown"
     legend = "" if is_waste else "   Bill/mo: + costs more, - saves"
     for level, mark in UNSURE.items():

@@ -70,9 +70,8 @@ def draw_comparisons(comparisons: Collection[Comparison], console: Console, *, d
     console.print()
     console.print(
         Text(
-            f"Found {sum(one.agrees for one in issues)} of {len(issues)} issues."
-            f" {count(sum(not one.agrees for one in others), 'false alarm')} on"
-            f" {count(len(others), 'healthy resource')} that look similar.",
+            f"Self-check: found {sum(one.agrees for one in issues)} of {count(len(issues), 'planted issue')};"
+            f" {count(sum(not one.agrees for one in others), 'false alarm')} on {count(len(others), 'look-alike')}.",
             "bold green" if all(one.agrees for one in comparisons) else "bold red",
         )
     )

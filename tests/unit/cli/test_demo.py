@@ -54,10 +54,10 @@ def test_the_demo_finds_what_was_planted_and_nothing_else(shown: Demo) -> None:
     assert done.out.startswith("A SIMULATED account")
     assert "MISSED" not in done.out
     assert "FALSE ALARM" not in done.out
-    judged = f"Found {ISSUES} of {ISSUES} issues. 0 false alarms on {CONTROLS} healthy resources that look similar."
+    judged = f"Self-check: found {ISSUES} of {ISSUES} planted issues; 0 false alarms on {CONTROLS} look-alikes."
     assert judged in done.out
     assert len((done.out + done.err).splitlines()) <= 45
-    assert "On AWS, the scan would cost under $0.01." in " ".join(done.out.split())
+    assert "On AWS, such a scan costs under $0.01." in " ".join(done.out.split())
     assert "\n  slackwater doctor && slackwater scan  your own account\n" in done.out
     assert {path.name for path in (nowhere / "demo-output").iterdir()} == {"findings.json", "report.html", "slack.json"}
     Draft202012Validator(scan_json.schema()).validate(
@@ -89,7 +89,7 @@ def test_at_80_columns_the_table_has_ids_of_detectors_and_fixes_that_can_be_read
     assert values == {
         "set 320 MB/s", "set 792 IOPS", "set 2,688 IOPS", "set 9 MiB/s", "set 7 MiB/s"
     }  # fmt: skip
-    assert sum(row.endswith("use EFS instead") for row in rows) == 2
+    assert sum(row.endswith("replace with EFS") for row in rows) == 2
     assert any(" home-directories " in row for row in rows), "a name of 16 characters is cut off"
     assert "  3 × efs-credits-draining: BurstCreditBalance has no data in 16 days" in lines, "examples are cut off"
 
@@ -169,7 +169,7 @@ def test_the_demo_shows_as_many_findings_in_detail_as_are_asked_for(run, nowhere
     assert output.count("https://") == 2, "a link to the console for each finding"
     assert re.search(f"slackwater demo --details +all {ISSUES} findings", output)
     assert "What was planted" not in output
-    assert f"Found {ISSUES} of {ISSUES} issues" in output
+    assert f"found {ISSUES} of {ISSUES} planted issues" in output
 
 
 def test_a_folder_that_cannot_be_made_is_wrong_usage(run, nowhere: Path) -> None:
@@ -271,7 +271,7 @@ def test_the_demo_leaves_with_1_if_anything_disagrees(run, monkeypatch: pytest.M
 
     assert done.status == 1
     assert "MISSED" in done.out
-    assert "Found 0 of 1 issues" in done.out
+    assert "found 0 of 1 planted issue" in done.out
 
 
 def test_the_demo_shows_one_resource_in_detail(run, nowhere: Path) -> None:
