@@ -270,7 +270,7 @@ def _parts(parts: Sequence[Part], again: Part) -> str:
     ]
     lines = [
         (
-            "| | Times | Calls to AWS | S3 | DynamoDB | Metrics | CPU, s | Wall, s | without waiting, s | Peak, MiB | "
+            "| | Times | Calls to AWS | S3 | DynamoDB | Metrics | CPU, s | Wall, s | Wall at 0 ms, s | Peak, MiB | "
             "Document, KiB |"
         ),
         "|-|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|",

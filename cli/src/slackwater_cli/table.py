@@ -420,7 +420,7 @@ def _draw_next(doc: ScanDocument, shown: int, console: Console, *, details: bool
         hints.append(("slackwater doctor && slackwater scan", "your own account"))
     else:
         if shown and not details:
-            hints.append((f"{command} --details", "full names, evidence, commands, links"))
+            hints.append((f"{command} --details", "full names, evidence, commands"))
             hints.append((f"{command} --resource NAME", "the same of one resource"))
         held = len(doc["findings"])
         if shown < held:

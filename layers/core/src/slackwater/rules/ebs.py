@@ -110,10 +110,10 @@ def modify_command(to: Volume) -> str:
 
 
 def billed_words(volume: Volume) -> str:
-    """Return what AWS bills for a volume: `500 GiB gp3 with 1,000 IOPS and 125 MiB/s provisioned`."""
+    """Return what AWS bills for a volume: `500 GiB gp3 with 1,000 IOPS and 125 MiB/s above the included`."""
     extras = [f"{unit.quantity:,} {unit.item.unit.removesuffix('-month')}" for unit in ebs.monthly_units(volume)[1:]]
-    paid = f" with {' and '.join(extras)} provisioned" if extras else ""
-    return f"{volume.size_gib:,} GiB {volume.volume_type}{paid}"
+    how = "above the included" if volume.volume_type == "gp3" else "provisioned"
+    return f"{volume.size_gib:,} GiB {volume.volume_type}" + (f" with {' and '.join(extras)} {how}" if extras else "")
 
 
 def stored_whole(volume: Volume) -> Change:
