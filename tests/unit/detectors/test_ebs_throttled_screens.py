@@ -13,7 +13,7 @@ from slackwater.engine.registry import registry
 from slackwater.model.detector import Case
 from slackwater.model.metrics import Metric
 from slackwater.model.units import FIVE_MINUTES_S, HOUR_S
-from slackwater.model.verdicts import Flagged, Verdict
+from slackwater.model.verdicts import Fine, Flagged, Verdict
 from slackwater.rules import examples
 
 DETECTOR = registry()["ec2-ebs-throttled"]
@@ -51,7 +51,17 @@ def test_hours_show_the_load_if_no_size_carries_even_their_mean() -> None:
     assert isinstance(verdict, Flagged)
     assert [one.action for one in verdict.advice] == ["spread-the-load"]
     assert [one.value for one in verdict.evidence if one.label == "Busiest rate by the hour"] == [834.5, 0]
-    assert periods == {HOUR_S: 6}
+    assert periods == {HOUR_S: 5}, "its baseline carries the IOPS of its volumes, so that check is not read"
+
+
+def test_a_check_is_read_only_if_the_volumes_can_reach_the_limit() -> None:
+    """A volume of 20,000 IOPS and 1,000 MiB/s: more than the throughput of an m5.8xlarge, less than its IOPS."""
+    both = {THROUGHPUT.check: 0.0, IOPS.check: 1.0}
+    small, large = (judged(both, instance_type=one) for one in ("m6i.large", "m5.8xlarge"))
+
+    assert isinstance(small[0], Flagged)
+    assert isinstance(large[0], Fine)
+    assert large[1] == {HOUR_S: 1}
 
 
 def test_without_the_load_by_hour_five_minutes_decide() -> None:

@@ -99,14 +99,14 @@ class Load(NamedTuple):
 
 def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict:
     """Flag an instance that is at its own EBS limit for longer than a batch within its half hour."""
-    kind, days = unless_decided(_kind(instance, seen)), limits.window_days
+    (kind, measures), days = unless_decided(_to_check(instance, seen)), limits.window_days
     # Read the cheapest metrics first: checks by hour, then what can be slow, then the load by five minutes.
     hourly = partial(ec2.read_since_start, instance, seen, HOUR_S, days)
-    checks = dict(zip(MEASURES, hourly(*(m.check for m in MEASURES)), strict=True))
-    sure = [m for m in MEASURES if _days_at_limit(checks[m], limits)]
-    often = [m for m in MEASURES if len(_raised(checks[m], limits)) >= limits.agreed_days and formulas.can_burst(kind)]
-    suspects = [m for m in MEASURES if m in sure or m in often]
-    unknown = [m for m in MEASURES if not checks[m].present]
+    checks = dict(zip(measures, hourly(*(m.check for m in measures)), strict=True))
+    sure = [m for m in measures if _days_at_limit(checks[m], limits)]
+    often = [m for m in measures if len(_raised(checks[m], limits)) >= limits.agreed_days and formulas.can_burst(kind)]
+    suspects = [m for m in measures if m in sure or m in often]
+    unknown = [m for m in measures if not checks[m].present]
     unchecked, raised = unknown if formulas.can_burst(kind) else [], bool(suspects)
     daily = ec2.daily(instance, days, *(m.balance for m in unchecked))
     closer = partial(ec2.read_since_start, instance, seen, FIVE_MINUTES_S)
@@ -136,7 +136,7 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
             return _flag(load, throttled, seen, limits)
     if unknown:
         return Unknown("CloudWatch has neither EBS balances nor exceeded checks since it was started")
-    missing = max(checks[one].missing if checks[one].present else 0 for one in MEASURES)
+    missing = max(one.missing if one.present else 0 for one in checks.values())
     if missing > limits.missing_hours:
         return Unknown(f"its exceeded checks have no data in {missing} hours")
     return Fine("it was not at its EBS limit for long")
@@ -156,8 +156,8 @@ def _rates(sums: Sequence[Series]) -> dict[Measure, Series]:
     return {m: counted.over(counted.period_s) for m, counted in zip(MEASURES, both, strict=True)}
 
 
-def _kind(instance: Instance, seen: Seen) -> InstanceType | Fine | Unknown:
-    """Return its type, or the verdict if the configuration decides."""
+def _to_check(instance: Instance, seen: Seen) -> tuple[InstanceType, list[Measure]] | Fine | Unknown:
+    """Return its type, and what its volumes can take to the limit; the verdict if the configuration decides."""
     kind = seen.fleet.get(InstanceType, instance.instance_type)
     if instance.state != "running":
         return Fine(f"it is {instance.state}")
@@ -168,9 +168,9 @@ def _kind(instance: Instance, seen: Seen) -> InstanceType | Fine | Unknown:
     if seen.is_younger(instance.launched_at, hours=2):
         return Fine("it was started less than two hours ago")
     readable = Volume not in seen.fleet.unreadable and instance.bandwidth_weighting == "default"
-    if readable and formulas.carries_all(kind, seen.fleet.volumes_of(instance.id)):
-        return Fine("its baseline carries all its volumes at their fastest")
-    return kind
+    allowed, most = formulas.instance_limits(kind, "gp3"), formulas.most_of_all(seen.fleet.volumes_of(instance.id))
+    measures = [m for m in MEASURES if not (readable and allowed) or most.of(m.unit) > allowed.baseline.of(m.unit)]
+    return (kind, measures) if measures else Fine("its baseline carries all its volumes at their fastest")
 
 
 def _raised(checks: Series, limits: EbsThrottledLimits) -> dict[int, list[float]]:

@@ -234,11 +234,10 @@ def most_of(volume: Volume) -> Allowance:
     return volume_limits(volume.volume_type, volume.size_gib, iops).burst
 
 
-def carries_all(instance_type: InstanceType, volumes: Iterable[Volume]) -> bool:
-    """Return whether the baseline carries all `volumes` at their fastest; False if EC2 publishes no baseline."""
-    limits, most = instance_limits(instance_type, "gp3"), [most_of(volume) for volume in volumes]
-    wanted = Allowance(sum(one.bytes_per_s for one in most), sum(one.iops for one in most))
-    return limits is not None and wanted.within(limits.baseline) == wanted
+def most_of_all(volumes: Iterable[Volume]) -> Allowance:
+    """Return the most that volumes can do together, including their bursts."""
+    most = [most_of(volume) for volume in volumes]
+    return Allowance(sum(one.bytes_per_s for one in most), sum(one.iops for one in most))
 
 
 def can_burst(instance_type: InstanceType) -> bool:
