@@ -36,32 +36,30 @@ def kinds() -> Iterator[str]:
     yield from (
         "# Estimates",
         "",
-        (
-            "`slackwater estimate KIND` answers before you build, by the same formulas as the detectors, and shows its "
-            "working."
-        ),
+        "`slackwater estimate KIND` estimates times and costs before you build. It uses the detectors' formulas and",
+        "shows its assumptions.",
         "",
         "- [Worked questions](questions.md), with their real output",
-        "- [The published figures](published-figures.md) of five field reports, and ours beside them",
-        "- [The API](../api.md#estimates) answers the same: `POST /estimates/{kind}`",
+        "- [Published figures](published-figures.md) of five field reports, compared with Slackwater's estimates",
+        "- [The API](../api.md#estimates) returns the same estimates: `POST /estimates/{kind}`",
         "",
         (
-            "A size is written as `30GiB` or `30.12GB`, a rate as `147Mbps`, `100MiB/s` or `160MB/s`, a duration as "
+            "Write a size as `30GiB` or `30.12GB`, a rate as `147Mbps`, `100MiB/s` or `160MB/s`, and a duration as "
             "`30min` or"
         ),
         (
-            "`1.5h`; a number alone is refused. KB, MB, GB are powers of 1000, KiB, MiB, GiB of 1024; kbps, Mbps, Gbps "
-            "are bits;"
+            "`1.5h`. A number needs a unit. KB, MB and GB are powers of 1000. KiB, MiB and GiB are powers of 1024. "
+            "kbps, "
+            "Mbps"
         ),
-        "what AWS calls a GB of storage is a GiB. Money is in US dollars at list prices. All kinds take `--region`,",
+        "and Gbps are bits. For storage, AWS's GB are GiB. Costs are US dollars at list prices. All kinds accept",
+        "`--region`, `--hours-per-month` (730), `--format table|json`, `--offline` and `--profile`.",
         (
-            "`--hours-per-month` (730), `--format table|json`, `--offline` and `--profile`. The fields of each answer "
-            "are in"
+            "[openapi.json](../openapi.json) describes the fields of each result. The exit status is 0, or 2 if an "
+            "input "
+            "is"
         ),
-        (
-            "[openapi.json](../openapi.json). The exit status is 0; 2 where an input is wrong; 4 where there is no "
-            "such profile."
-        ),
+        "invalid, or 4 if Slackwater cannot use the profile.",
     )
     for kind, estimate in estimates().items():
         yield from section(f"`{kind}`")
@@ -88,7 +86,7 @@ def _choices(schema_of: dict[str, Any]) -> str:
 
 def _default(schema_of: dict[str, Any]) -> str:
     if "default" not in schema_of:
-        return "needed"
+        return "required"
     value = schema_of["default"]
     return "" if value in (None, []) else f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
@@ -99,25 +97,22 @@ def published() -> Iterator[str]:
     if missed := [one.what for one in (*all_figures, *all_verdicts) if not one.holds]:
         sys.exit(f"not as published: {missed}")
     yield from (
-        "# The published figures, and ours",
+        "# Published figures and ours",
         "",
         (
-            "Written by `python tools/estimate_pages.py docs/estimates`. Every figure on the right comes out of an "
-            "estimate, with"
+            "Written by `python tools/estimate_pages.py docs/estimates`. Slackwater calculates every figure under "
+            "*Ours* with"
         ),
         (
-            "the inputs of the report, packaged prices of ap-northeast-1 and a month of 720 hours; none is typed in. "
-            "*Formula*: of"
+            "the report's inputs, packaged prices of ap-northeast-1 and a month of 720 hours. *Basis* says where it "
+            "comes from."
         ),
-        (
-            "AWS's documentation. What else a figure rests on is said beside it. *Order only*: what was timed was a "
-            "page cache."
-        ),
+        "*Formula* means AWS's documentation. *Order only* means that the report measured a page cache.",
     )
     for report in dict.fromkeys(one.report for one in all_figures):
         yield from section(report)
         yield from table(
-            ("Figure", "Published", "Ours", "Difference", "Allowed", "Rests on"),
+            ("Figure", "Published", "Ours", "Difference", "Allowed", "Basis"),
             (_row(one) for one in all_figures if one.report == report),
             right=("Published", "Ours", "Difference", "Allowed"),
         )

@@ -47,9 +47,9 @@ DURATION, such as {DURATION.example}: {", ".join(DURATION.units)}
 
 \b
 Exit status:
-0 answered
+0 the estimate was calculated
 2 wrong usage; the message says what is valid
-4 the profile in --profile cannot be used
+4 Slackwater cannot use the profile in --profile
 """
 METAVARS: Final = {SIZE.pattern: "SIZE", RATE.pattern: "RATE", DURATION.pattern: "DURATION"}
 A_NUMBER: Final = re.compile(f"-?{NUMBER}")
@@ -62,7 +62,9 @@ OURS: Final = (
         "offline",
         Parameter.KEYWORD_ONLY,
         default=False,
-        annotation=Annotated[bool, typer.Option("--offline", help="Ask AWS nothing: take packaged prices and limits.")],
+        annotation=Annotated[
+            bool, typer.Option("--offline", help="Use packaged prices and limits, without calls to AWS.")
+        ],
     ),
     Parameter("profile", Parameter.KEYWORD_ONLY, default=None, annotation=ProfileOption),
 )
@@ -266,7 +268,7 @@ def _notes(done: Estimated, account: Account, *, named: bool) -> Iterator[str]:
     """Yield notes about the answer: a region by default, packaged figures, and what could not be read."""
     region = done.inputs["region"]
     if not named and account.region is None:
-        yield f"No region: this is for {region}; choose with --region"
+        yield f"No region is configured. This estimate is for {region}; choose another with --region"
     if account.session is not None:
         yield from (f"Not read from AWS: {gap.what}: {gap.reason}" for gap in done.gaps)
     if used := [*_packaged(done)]:

@@ -48,7 +48,7 @@ def draw_estimate(done: Estimated, given: Collection[str], console: Console) -> 
     console.print()
     _draw_result(done.answer.result, console, 0)
     console.print()
-    console.print(Text("Rests on", "bold underline"))
+    console.print(Text("Assumptions", "bold underline"))
     _draw_items(doc["assumptions"], console)
     console.print(Text("Sources", "bold"))
     _draw_items(doc["sources"], console)

@@ -389,7 +389,7 @@ def test_the_table_begins_with_the_answer_and_ends_with_what_it_rests_on(everyth
         "  Price    12.00 USD/month  price unknown\n"
         "  Why not  -                too dear\n"
         "\n"
-        "Rests on\n"
+        "Assumptions\n"
         "  - assumed: nothing\n"
         "Sources\n"
         "  - A book\n"
@@ -452,13 +452,13 @@ def test_a_long_list_is_shown_in_full(everything) -> None:
 def test_output_to_a_file_is_plain_and_at_most_100_columns_wide(run) -> None:
     done = run(*TRANSFER, "--offline")
 
-    assert done.out.startswith("t3.micro carries 8 MB/s ")
+    assert done.out.startswith("t3.micro sustains 8 MB/s, ")
     assert "\x1b" not in done.out
     assert max(map(len, done.out.splitlines())) <= 100
     assert not [line for line in done.out.splitlines() if line != line.rstrip()]
     for line in (
         "Type         Carries it  Baseline, MB/s  Peak, MB/s  Price, USD/hour",
-        "Rests on",
+        "Assumptions",
         "  --bytes            1TB",
     ):
         assert f"{line}\n" in done.out
@@ -554,7 +554,9 @@ def test_the_region_is_the_configured_one_or_reported_as_missing(
     done = run("estimate", "network-transfer", "--instance-type", "t3.micro", "--offline", "--format", "json")
 
     assert json.loads(done.out)["inputs"]["region"] == region
-    assert ("No region: this is for us-east-1; choose with --region\n" in done.err) == (variable is None)
+    assert ("No region is configured. This estimate is for us-east-1; choose another with --region\n" in done.err) == (
+        variable is None
+    )
 
 
 def test_without_credentials_one_note_names_the_packaged_data_and_its_date(run) -> None:

@@ -100,9 +100,10 @@ def test_two_bursts_make_phases_and_the_summary_says_what_binds_most_of_the_time
     assert result.bound_by == "volume"
     assert result.volume_refill_seconds == 2**20 / 40
     assert answer.summary == (
-        "Moving 4 TiB takes 21 h 51 min at 55.9 MB/s on average, bound by the volume's throughput most of the time:"
-        " m5.xlarge carries 144 MB/s for good and 594 MB/s for half an hour, the volume 41.9 MB/s for good and 262"
-        " MB/s while its credits last. m5.2xlarge is the smallest m5 that never binds."
+        "Transferring 4 TiB takes 21 h 51 min at 55.9 MB/s on average. The limit most of the time is the volume's"
+        " throughput. m5.xlarge sustains 144 MB/s, and bursts to 594 MB/s for 30 minutes. The volume sustains 41.9"
+        " MB/s, and bursts to 262 MB/s while its burst credits last. m5.2xlarge is the smallest m5 that does not limit"
+        " the volume."
     )
 
 
@@ -110,7 +111,8 @@ def test_a_volume_that_is_the_limit_only_during_a_burst_is_shown_with_the_burst(
     answer = estimated(instance_type="m5.large", size="500GiB", bytes="400GB", volume_throughput="500MiB/s").answer
 
     assert answer.result.bound_by == "volume"
-    assert "m5.large carries 81.2 MB/s for good and 594 MB/s for half an hour, the volume 524 MB/s. " in answer.summary
+    assert "m5.large sustains 81.2 MB/s, and bursts to 594 MB/s for 30 minutes. " in answer.summary
+    assert "The volume sustains 524 MB/s. " in answer.summary
 
 
 def test_the_summary_says_how_long_what_binds_and_on_what_it_would_not() -> None:
@@ -118,10 +120,11 @@ def test_the_summary_says_how_long_what_binds_and_on_what_it_would_not() -> None
     none = estimated(instance_type="t3.micro", size="500GiB", bytes="400GiB").answer
 
     assert bound == (
-        "Moving 232 GB takes 1 h 2 min at 62.5 MB/s, bound by c4.large's EBS throughput: c4.large carries 62.5 MB/s,"
-        " the volume 168 MB/s. c4.4xlarge is the smallest c4 that never binds: 23 min 5 s."
+        "Transferring 232 GB takes 1 h 2 min at 62.5 MB/s. The limit is c4.large's EBS throughput. c4.large sustains"
+        " 62.5 MB/s. The volume sustains 168 MB/s. c4.4xlarge is the smallest c4 that does not limit the volume. The"
+        " transfer then takes 23 min 5 s."
     )
-    assert none.summary.endswith("No t3 carries all that the volume can do without a burst.")
+    assert none.summary.endswith("No t3 sustains the volume's maximum throughput.")
     assert (none.result.smallest_unbound_instance_type, none.result.smallest_unbound_hourly_usd) == (None, None)
     assert none.alternatives == ()
 
@@ -141,11 +144,11 @@ def test_an_assumption_is_listed_only_if_it_was_made() -> None:
         one.startswith(("rule:", "assumed:")) for inputs in (plain, bursting, magnetic, on_xen) for one in inputs
     )
     for words, where in (
-        ("m5.large holds its maximum for 30 minutes", bursting),
+        ("m5.large reaches its maximum for 30 minutes", bursting),
         ("burst bucket is full", bursting),
-        ("whole GiB, 94 here", bursting),
+        ("This one has 94 GiB.", bursting),
         ("a magnetic volume has 40 to 200 IOPS", magnetic),
-        ("not built on Nitro: 32,000 IOPS", on_xen),
+        ("not built on Nitro, so it supports at most 32,000 IOPS", on_xen),
     ):
         assert [says(words, inputs) for inputs in (plain, bursting, magnetic, on_xen)].count(True) == 1
         assert says(words, where)

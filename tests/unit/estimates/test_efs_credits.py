@@ -94,7 +94,7 @@ def test_without_credits_it_is_no_faster_than_the_region_allows_either() -> None
     answer = answered(stored="40TiB", metered_rate="1GiB/s")
 
     assert answer.result.baseline_mib_s == 1024
-    assert answer.summary.endswith("without, at 1 GiB/s or 3 GiB/s.")
+    assert answer.summary.endswith("Without credits, it writes at up to 1 GiB/s or reads at up to 3 GiB/s.")
 
 
 def test_refilling_is_given_in_both_readings_of_the_guide() -> None:
@@ -117,11 +117,13 @@ def test_a_nightly_copy_uses_what_a_day_earns_or_runs_dry_on_a_day() -> None:
     assert large.result.daily_metered_gib == 200
     assert large.result.daily_earned_gib == pytest.approx(500 * 50 * 86_400 / 2**20)
     assert large.result.days_until_empty is large.result.days_until_empty_at_worst is None
-    assert "a day earns 2.01 TiB: they are back every day." in large.summary
+    assert "earns 2.01 TiB per day, so the credits recover every day." in large.summary
     assert empty.result.daily_earned_gib == pytest.approx(86_400 / 1024)
     assert empty.result.daily_earned_gib_at_worst == 0
     assert (empty.result.days_until_empty, empty.result.days_until_empty_at_worst) == (17, 10)
-    assert "gone on day 18 (they are gone on day 11 if it earns 0 B, by size alone)" in empty.summary
+    assert (
+        "run out on day 18. If it earns only for its size, 0 B per day, the credits run out on day 11." in empty.summary
+    )
 
 
 def test_what_a_daily_job_reads_counts_a_third() -> None:
@@ -136,21 +138,22 @@ def test_nothing_in_nothing_out_lasts_for_ever() -> None:
 
     assert answer.result.metered_gib == 0
     assert answer.result.footage_until_empty_hours is None
-    assert "for ever" in answer.summary
+    assert "never run out" in answer.summary
 
 
 def test_the_summary_has_footage_and_clock_and_what_binds() -> None:
     inputs = answered(input_rate="147Mbps", metered_rate="1GiB/s", **ENCODER).summary
 
     assert "6 h 55 min" in inputs
-    assert "At a steady 100 MiB/s metered (the most it allows of 1 GiB/s), 2.1 TiB last for 6 h 11 min." in inputs
-    assert "without, at 1 MiB/s or 3 MiB/s" in inputs
+    assert "At a constant metered rate of 100 MiB/s (its limit, below the 1 GiB/s that you gave), the" in inputs
+    assert "the initial 2.1 TiB of burst credits last for 6 h 11 min." in inputs
+    assert "Without credits, it writes at up to 1 MiB/s or reads at up to 3 MiB/s." in inputs
 
 
 def test_exclusions_are_listed() -> None:
     footage, clock = answered(input="1GiB").assumptions, answered(metered_rate="1MiB/s").assumptions
 
-    assert any("credits earned meanwhile are not counted" in one for one in footage)
+    assert any("does not count credits that are earned" in one for one in footage)
     assert not any("rendition" in one for one in clock)
 
 

@@ -99,7 +99,7 @@ def test_bursting_is_not_recommended_where_the_month_uses_up_its_credits() -> No
         "the month's average is 12.1 MiB/s metered and its baseline 1 MiB/s, so its credits are gone after 2 d 7 h"
     )
     assert answer.result.recommended == "provisioned"
-    assert "Bursting does not: the month's average" in answer.summary
+    assert "Bursting does not support it: the month's average" in answer.summary
 
 
 def test_credits_last_as_long_as_a_full_burst_takes_at_least() -> None:
@@ -130,13 +130,13 @@ def test_the_cheapest_is_only_so_among_those_with_a_known_price() -> None:
     inputs = {"stored": "1GiB", "write_per_month": "50TiB"}
     without_elastic = {item: one for item, one in TOKYO.items() if not item.id.startswith("efs.elastic")}
 
-    assert "Provisioned is the cheapest that carries this" in answered(**inputs).summary
+    assert "Provisioned is the lowest-cost mode that supports this load" in answered(**inputs).summary
     assert (
-        "Provisioned costs least of the modes that carry this and have a known price"
+        "Provisioned has the lowest cost of the modes that support this load and have a known price"
         in answered(without_elastic, **inputs).summary
     )
     assert (
-        "Bursting is the cheapest that carries this"
+        "Bursting is the lowest-cost mode that supports this load"
         in answered(without_elastic, stored="20GiB", write_per_month="1TiB").summary
     )
 
@@ -147,11 +147,11 @@ def test_a_peak_without_a_month_does_not_make_elastic_free() -> None:
 
     assert elastic.throughput_usd is elastic.monthly_usd is answer.result.recommended is None
     assert elastic.carries_peak
-    assert elastic.why_not == "what it costs is unknown without read-per-month and write-per-month"
+    assert elastic.why_not == "its cost is unknown without read-per-month and write-per-month"
     assert answer.summary.startswith(
-        "It depends on what moves in a month: Elastic is the cheapest below 14.6 TiB written or 25.5 TiB read,"
-        " Provisioned above, which costs 1,080.00 USD a month. The peak counts as writes:"
-        " say read-per-month and write-per-month. Bursting does not"
+        "The lowest-cost mode depends on the data per month. Below 14.6 TiB written or 25.5 TiB read, it is Elastic."
+        " Above, it is Provisioned, which costs 1,080.00 USD per month. The peak counts as writes. For a definite"
+        " answer, give read-per-month and write-per-month. Bursting does not support it: "
     )
     assert {one.id: one.changes is None for one in answer.alternatives} == {
         "bursting": False,
@@ -241,7 +241,7 @@ def test_where_none_carries_the_peak_none_is_recommended() -> None:
     answer = answered(stored="0B", peak="9GiB/s")
 
     assert answer.result.recommended is None
-    assert answer.summary.startswith("No mode carries this. Bursting does not: ")
+    assert answer.summary.startswith("No mode supports this load. Bursting does not support it: ")
     assert not any(alternative.solves for alternative in answer.alternatives)
 
 
@@ -289,7 +289,7 @@ def test_an_unknown_price_is_null_and_the_free_mode_can_be_recommended_without()
         free.modes.bursting.monthly_usd is free.modes.elastic.throughput_usd is free.break_even_average_percent is None
     )
     assert costly.result.recommended is None
-    assert costly.summary.startswith("No price is known of what carries this.")
+    assert costly.summary.startswith("The modes that support this load have no known price.")
 
 
 def test_alternatives_are_the_modes_with_what_they_add() -> None:

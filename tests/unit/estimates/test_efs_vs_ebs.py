@@ -146,8 +146,8 @@ def test_with_a_usage_hours_are_the_volumes() -> None:
     assert (longer.efs_hours, longer.ebs_hours) == (1, 2)
     assert longer.break_even_allocated_gib == 10  # a volume is used twice as long, at half the price
     assert answered(usage_csv="0,10\n225,10", hours="1s", allocated="50GiB").summary == (
-        "EFS Regional costs 0.01875 USD for 3 h 45 min of 10 GiB on average; a gp3 volume of 50 GiB costs 0.000002 USD"
-        " for 1 s: the volume is cheaper. A gp3 volume of 494 TiB for 1 s would cost the same."
+        "EFS Regional costs 0.01875 USD to store 10 GiB on average for 3 h 45 min. A gp3 volume of 50 GiB costs"
+        " 0.000002 USD for 1 s. The volume costs less. A gp3 volume of 494 TiB for 1 s would cost the same."
     )
 
 
@@ -162,8 +162,8 @@ def test_a_volume_that_cannot_hold_the_data_is_reported_as_too_small() -> None:
 
     assert answer.result.allocated_suffices is False
     assert answer.result.cheaper is None
-    assert answer.summary.startswith("The volume is too small: 30 GiB are used at most. ")
-    assert "cheaper" not in answer.summary
+    assert answer.summary.startswith("The volume is too small for the peak usage of 30 GiB. ")
+    assert "costs less" not in answer.summary
     assert asked(used="30GiB", allocated="30GiB", hours="1h").allocated_suffices is True
 
 
@@ -197,8 +197,8 @@ def test_nothing_used_costs_nothing() -> None:
 
 def test_the_summary_names_both_costs_and_the_size_between() -> None:
     assert answered(used="30GiB", allocated="40GiB", hours="59min", efs="one-zone").summary == (
-        "EFS One Zone costs 0.007867 USD for 59 min of 30 GiB; a gp3 volume of 40 GiB costs 0.005244 USD: the volume"
-        " is cheaper. A gp3 volume of 60 GiB, 2 times what is used, would cost the same."
+        "EFS One Zone costs 0.007867 USD to store 30 GiB for 59 min. A gp3 volume of 40 GiB costs 0.005244 USD. The"
+        " volume costs less. A gp3 volume of 60 GiB (2 times the average usage) would cost the same."
     )
 
 

@@ -68,8 +68,8 @@ def test_without_a_rate_it_transfers_at_its_peak_and_says_so() -> None:
 
     assert done.answer.result.needed_mb_per_s == 625
     assert done.answer.result.seconds_range == (1600, 300 + (1e12 - 300 * 625e6) / 8e6)
-    assert any("no rate was named" in one for one in done.answer.assumptions)
-    assert not any("no rate was named" in one for one in estimated(bytes="1TB", **PROXY).answer.assumptions)
+    assert any("you gave no rate" in one for one in done.answer.assumptions)
+    assert not any("you gave no rate" in one for one in estimated(bytes="1TB", **PROXY).answer.assumptions)
 
 
 def test_a_rate_below_the_baseline_is_what_the_transfer_has() -> None:
@@ -118,7 +118,7 @@ def test_every_family_that_is_named_has_its_row_however_small_its_types_are() ->
     done = estimated(instance_type="m5.24xlarge", needed_rate="5GB/s", families=["t3", "c7g"])
 
     assert types(done.answer.result) == [("t3.2xlarge", False), ("c7g.16xlarge", False)]
-    assert done.answer.summary.endswith("It does not carry 5 GB/s; without credits no t3 or c7g does.")
+    assert done.answer.summary.endswith("It does not reach 5 GB/s. Without credits, no t3 or c7g does.")
     assert types(asked(instance_type="t3.2xlarge", needed_rate="10MB/s", families=["m6i"])) == [("m6i.large", True)]
 
 
@@ -142,7 +142,7 @@ def test_the_interface_endpoint_costs_by_the_hour_and_gib_and_the_gateway_endpoi
     assert (endpoints.interface.monthly_usd, endpoints.interface.transfer_usd) == (Decimal("10.08"), Decimal(1))
     assert (endpoints.gateway.hourly_usd, endpoints.gateway.monthly_usd, endpoints.gateway.transfer_usd) == (0, 0, 0)
     assert "Not for on-premises traffic" in endpoints.gateway.helps
-    assert "on premises too" in endpoints.interface.helps
+    assert "from on premises" in endpoints.interface.helps
     assert asked(instance_type="t3.micro").endpoints.interface.transfer_usd is None
 
 
@@ -212,52 +212,53 @@ def test_it_is_no_alternative_to_itself() -> None:
         (
             {"bytes": "2TB", **PROXY},
             (
-                "t3.micro carries 8 MB/s for as long as you like, and up to 625 MB/s while its hidden credits last: 2"
-                " TB takes 2 d 21 h with the burst gone; with a burst first, 1 d 3 h at best and 2 d 18 h at worst. It"
-                " does not carry 350 MB/s without credits; m6i.2xlarge does, no t3 does."
+                "t3.micro sustains 8 MB/s, and bursts to up to 625 MB/s while its network credits last."
+                " Transferring 2 TB takes 2 d 21 h without credits, or 1 d 3 h to 2 d 18 h if it starts with a"
+                " burst. It does not sustain 350 MB/s without credits: m6i.2xlarge does, no t3 does."
             ),
         ),
         (
             {"instance_type": "m6i.8xlarge", "bytes": "1TB"},
-            "m6i.8xlarge carries 1.56 GB/s for as long as you like: 1 TB takes 10 min 40 s.",
+            "m6i.8xlarge sustains 1.56 GB/s. Transferring 1 TB takes 10 min 40 s.",
         ),
         (
             {"instance_type": "r5.large", "bytes": "1GB", "needed_rate": "50Gbps"},
             (
-                "r5.large carries 93.8 MB/s for as long as you like, and up to 1.25 GB/s while its hidden credits"
-                " last: 1 GB takes 11 s with the burst gone; with a burst first, 0.8 s. It does not carry 6.25 GB/s"
-                " even while it bursts; without credits no r5 does."
+                "r5.large sustains 93.8 MB/s, and bursts to up to 1.25 GB/s while its network credits last."
+                " Transferring 1 GB takes 11 s without credits, or 0.8 s if it starts with a burst. It does not"
+                " reach 6.25 GB/s even in a burst. Without credits, no r5 does."
             ),
         ),
         (
             {"instance_type": "t3.micro", "bytes": "1TB", "needed_rate": "1GB/s"},
             (
-                "t3.micro carries 8 MB/s for as long as you like, and up to 625 MB/s while its hidden credits last: 1"
-                " TB takes 1 d 11 h with the burst gone; with a burst first, 26 min 40 s at best and 1 d 4 h at worst."
-                " It does not carry 1 GB/s even while it bursts; without credits m6i.8xlarge does, no t3 does."
+                "t3.micro sustains 8 MB/s, and bursts to up to 625 MB/s while its network credits last."
+                " Transferring 1 TB takes 1 d 11 h without credits, or 26 min 40 s to 1 d 4 h if it starts with a"
+                " burst. It does not reach 1 GB/s even in a burst. Without credits, m6i.8xlarge does, no t3 does."
             ),
         ),
         (
             {"instance_type": "t3.small", "bytes": "5TiB"},
             (
-                "t3.small carries 16 MB/s for as long as you like, and up to 625 MB/s while its hidden credits last: 5"
-                " TiB takes 3 d 23 h with the burst gone; with a burst first, 2 d 9 h at best and 3 d 20 h at worst."
+                "t3.small sustains 16 MB/s, and bursts to up to 625 MB/s while its network credits last."
+                " Transferring 5 TiB takes 3 d 23 h without credits, or 2 d 9 h to 3 d 20 h if it starts with a"
+                " burst."
             ),
         ),
         (
             {"instance_type": "m5.large", "bytes": "1TB", "needed_rate": "10MB/s"},
             (
-                "m5.large carries the 10 MB/s you need without credits: its baseline is 93.8 MB/s. At 10 MB/s, 1 TB"
-                " takes 1 d 4 h."
+                "m5.large sustains the 10 MB/s you need without credits. Its baseline is 93.8 MB/s. At 10 MB/s,"
+                " transferring 1 TB takes 1 d 4 h."
             ),
         ),
         (
             {"instance_type": "t3.micro", "needed_rate": "8MB/s"},
-            "t3.micro carries the 8 MB/s you need without credits: its baseline is 8 MB/s.",
+            "t3.micro sustains the 8 MB/s you need without credits. Its baseline is 8 MB/s.",
         ),
         (
             {"instance_type": "t3.micro"},
-            "t3.micro carries 8 MB/s for as long as you like, and up to 625 MB/s while its hidden credits last.",
+            "t3.micro sustains 8 MB/s, and bursts to up to 625 MB/s while its network credits last.",
         ),
     ],
 )
@@ -273,15 +274,15 @@ def test_the_summary_answers_the_question(inputs: dict[str, Any], summary: str) 
             {"instance_type": "t3.micro"},
             {"instance_type": "m5.large", "needed_rate": "10MB/s"},
         ),
-        ("goes no faster than the rate that is needed", {"bytes": "1TB", **PROXY}, PROXY),
+        ("never exceeds the required rate", {"bytes": "1TB", **PROXY}, PROXY),
         (
-            "one flow carries at most 5 Gbps",
+            "one flow reaches at most 5 Gbps",
             {"instance_type": "t3.micro", "needed_rate": "5.1Gbps"},
             {"instance_type": "t3.micro", "needed_rate": "5Gbps"},
         ),
-        ("a type of m6i has no fewer vCPUs than t3.micro", PROXY, {"families": ["m6i"], **PROXY}),
+        ("at least as many vCPUs as t3.micro", PROXY, {"families": ["m6i"], **PROXY}),
         (
-            "the first petabyte's price",
+            "the price of the first petabyte",
             {"instance_type": "t3.micro", "bytes": "1.1PB"},
             {"instance_type": "t3.micro", "bytes": "1PB"},
         ),

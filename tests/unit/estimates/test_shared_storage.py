@@ -79,10 +79,10 @@ def test_many_small_writes_go_to_openzfs_and_never_without_the_caveat_of_async()
 
     assert choice.recommended == "openzfs"
     assert not efs.fits
-    assert "87 operations a second of 4 KiB were measured" in (efs.why_not or "")
+    assert "one client measured only 87 writes of 4 KiB per second" in (efs.why_not or "")
     caveats = " ".join(choice.caveats)
     for words in (
-        "342 small writes a second, whatever IOPS are bought",
+        "342 small writes per second, regardless of the provisioned IOPS",
         "3,768",
         "mission-critical",
         "lost if the file server",
@@ -138,10 +138,10 @@ def test_a_throughput_without_a_month_does_not_make_elastic_free() -> None:
     assert answer.result.recommended == "openzfs"
     assert answer.result.services.efs.monthly_usd == 64 * Decimal("0.36") + (153 - Decimal("3.2")) * Decimal("7.20")
     assert answer.summary.startswith(
-        "FSx for OpenZFS is the cheapest that fits: 189.18 USD a month (MULTI_AZ_1, 64 GiB of SSD, 160 MB/s, 192"
-        " IOPS). Unless little moves: EFS with Elastic throughput costs 23.04 USD a month and what moves, less in all"
-        " below 2.32 TiB written or 4.06 TiB read. The load counts as writes: say read-per-month and write-per-month."
-        " FSx for NetApp ONTAP costs"
+        "FSx for OpenZFS is the lowest-cost service that fits: 189.18 USD per month (MULTI_AZ_1, 64 GiB of SSD, 160"
+        " MB/s, 192 IOPS). EFS with Elastic throughput costs 23.04 USD per month plus the transferred data. In total,"
+        " it costs less below 2.32 TiB written or 4.06 TiB read per month. The load counts as writes. For a definite"
+        " answer, give read-per-month and write-per-month. FSx for NetApp ONTAP costs"
     )
 
 
@@ -163,8 +163,8 @@ def test_only_ontap_speaks_more_than_nfs(protocol: str, name: str) -> None:
     services = answer.result.services
 
     assert answer.result.recommended == "ontap"
-    assert services.efs.why_not == services.openzfs.why_not == f"it does not speak {name}"
-    assert "FSx for NetApp ONTAP is the only one that fits: " in answer.summary
+    assert services.efs.why_not == services.openzfs.why_not == f"it does not support {name}"
+    assert "FSx for NetApp ONTAP is the only service that fits: " in answer.summary
     assert services.ontap.monthly_usd == 4096 * Decimal("0.150") + 128 * Decimal("0.906")
 
 
@@ -179,7 +179,7 @@ def test_one_zone_is_taken_unless_the_loss_of_one_must_be_survived_and_then_name
     one, two = asked(capacity="100GiB"), asked(capacity="100GiB", multi_az=True)
 
     assert (one.services.efs.monthly_usd, two.services.efs.monthly_usd) == (Decimal("19.2"), Decimal(36))
-    assert any("one Availability Zone: if it is lost" in caveat for caveat in one.caveats)
+    assert any("one Availability Zone. If the zone is lost" in caveat for caveat in one.caveats)
     assert not any("one Availability Zone" in caveat for caveat in two.caveats)
 
 
@@ -189,8 +189,10 @@ def test_an_unknown_price_is_null_and_reported_for_options_that_would_fit() -> N
     assert answer.result.services.openzfs.monthly_usd is None
     assert answer.result.services.openzfs.fits
     assert answer.result.recommended == "ontap"
-    assert answer.summary.startswith("Of what fits and has a known price, FSx for NetApp ONTAP costs least: ")
-    assert "FSx for OpenZFS would fit too, but has no known price." in answer.summary
+    assert answer.summary.startswith(
+        "Of the services that fit and have a known price, FSx for NetApp ONTAP costs least: "
+    )
+    assert "FSx for OpenZFS also fits, but has no known price." in answer.summary
 
 
 def test_without_any_price_nothing_is_the_cheapest_unless_it_is_the_only_one() -> None:
@@ -199,7 +201,7 @@ def test_without_any_price_nothing_is_the_cheapest_unless_it_is_the_only_one() -
     assert several.result.recommended is None
     assert several.summary == "EFS, FSx for NetApp ONTAP and FSx for OpenZFS fit, but have no known price."
     assert only.result.recommended == "ontap"
-    assert "FSx for NetApp ONTAP is the only one that fits: at no known price (SINGLE_AZ_1" in only.summary
+    assert "FSx for NetApp ONTAP is the only service that fits: an unknown price (SINGLE_AZ_1" in only.summary
 
 
 @pytest.mark.parametrize(
@@ -212,7 +214,7 @@ def test_what_fsx_cannot_carry_does_not_fit(too_much: dict[str, Any]) -> None:
     for offer in (services.ontap, services.openzfs):
         assert not offer.fits
         assert offer.monthly_usd is None
-        assert "goes up to" in (offer.why_not or "")
+        assert "supports at most" in (offer.why_not or "")
 
 
 def test_what_efs_cannot_carry_does_not_fit() -> None:
@@ -242,7 +244,7 @@ def test_nothing_fits_what_is_too_large_over_smb() -> None:
     answer = answered(capacity="900TiB", protocol="smb")
 
     assert answer.result.recommended is None
-    assert answer.summary.startswith("Nothing here fits.")
+    assert answer.summary.startswith("None of these services fits.")
 
 
 def test_the_measured_iops_stand_beside_the_answer() -> None:
@@ -268,15 +270,15 @@ def test_assumptions_are_listed() -> None:
 
     assert {inputs.partition(":")[0] for inputs in silent.assumptions} == {"assumed", "measured", "rule"}
     assert any("MBps are 10^6" in inputs for inputs in silent.assumptions)
-    assert any("all writes, as nothing was said of the month" in inputs for inputs in silent.assumptions)
-    assert not any("nothing was said" in inputs for inputs in moved.assumptions)
+    assert any("consist of writes, because you gave no data per month" in inputs for inputs in silent.assumptions)
+    assert not any("you gave no data" in inputs for inputs in moved.assumptions)
     assert any("the month's mix of reads and writes" in inputs for inputs in moved.assumptions)
 
 
 def test_efs_is_not_recommended_for_a_throughput_without_what_was_measured() -> None:
     inputs = " ".join(asked(capacity="100GiB", throughput="50MiB/s", multi_az=True).caveats)
 
-    assert "87 writes a second of 4 KiB, or 32 of 1 MiB" in inputs
+    assert "87 writes of 4 KiB per second, or 32 of 1 MiB" in inputs
     assert asked(capacity="100GiB", multi_az=True).caveats == []
 
 
@@ -353,4 +355,4 @@ def test_an_alternative_that_does_not_fit_says_why() -> None:
 
     assert not efs.solves
     assert not openzfs.solves
-    assert openzfs.summary == "FSx for OpenZFS does not fit: it does not speak SMB"
+    assert openzfs.summary == "FSx for OpenZFS does not fit: it does not support SMB"

@@ -105,15 +105,18 @@ def test_more_workers_are_offered_as_long_as_they_have_files_and_gain_something(
 
     assert [row.workers for row in answer.result.alternatives if row.storage == storage] == more
     assert ("more-workers" in {way.id for way in answer.alternatives}) == bool(more)
-    assert ("orkers would take" in answer.summary) == bool(more)
+    assert ("orkers, it takes" in answer.summary) == bool(more)
 
 
 def test_workers_without_a_file_are_not_counted() -> None:
     few, one = answered(files=3, bytes="1MB", workers=256), answered(files=1, bytes="1MB", workers=256)
 
-    assert "takes 3 workers (one for each file) 0.038 s (work spread evenly) to 0.06 s" in few.summary
+    assert (
+        "takes 0.038 s (work evenly distributed) to 0.06 s (unevenly, as in /usr) with 3 workers (one per file)."
+        in few.summary
+    )
     assert {row.workers for row in few.result.alternatives} == {3}
-    assert one.summary.startswith("Writing 1 file (977 KiB) to EFS Regional takes one worker 0.038 s:")
+    assert one.summary.startswith("Writing 1 file (977 KiB) to EFS Regional takes 0.038 s with one worker.")
     assert one.result.seconds_range == (one.result.seconds, one.result.seconds)
 
 
@@ -141,8 +144,8 @@ def test_openzfs_reads_have_no_figure_and_the_answer_says_so(storage: str) -> No
         None,
         None,
     )
-    assert "nobody measured how OpenZFS reads" in read.summary
-    assert "differ only in writing" in read.summary
+    assert "no measurements of reads from OpenZFS" in read.summary
+    assert "differ only for writes" in read.summary
     assert {row.storage for row in result.alternatives} == {"ebs-gp3", "efs-one-zone", "efs-regional"}
     assert read.alternatives == ()
 
@@ -167,7 +170,7 @@ def test_an_estimate_of_reading_shows_nothing_about_openzfs_or_writing() -> None
 def test_the_measured_reads_are_given_as_measured() -> None:
     assert asked(files=40_000, bytes="1.1GB", workers=2, operation="read").seconds == pytest.approx(70)
     answer = answered(files=40_000, bytes="1.1GB", operation="read")
-    assert any(inputs.startswith("measured: the times") for inputs in answer.assumptions)
+    assert any(inputs.startswith("measured: times") for inputs in answer.assumptions)
     assert not any("0.58" in inputs for inputs in answer.assumptions)
 
 
@@ -185,7 +188,7 @@ def test_async_is_never_offered_without_its_caveat(storage: str) -> None:
 def test_it_warns_of_races_connections_and_clients_that_serialise() -> None:
     warnings = " ".join(asked(files=9, bytes="1MB").warnings)
 
-    for word in ("race", "RDS", "TIME_WAIT", "RHEL 6"):
+    for word in ("conflict", "RDS", "TIME_WAIT", "RHEL 6"):
         assert word in warnings
 
 
@@ -201,28 +204,28 @@ def test_calibrated_assumed_and_measured_values_are_labelled() -> None:
         "9 operations",
         "342",
         "3,768",
-        "order of magnitude only",
+        "rough, because of the page cache",
     ):
         assert any(figure in inputs for inputs in assumptions), figure
 
 
 def test_the_summary_has_the_time_the_wait_and_a_faster_way() -> None:
     assert document_root(storage="openzfs-sync").summary == (
-        "Writing 38,000 files (763 MiB) to OpenZFS (sync) takes one worker 16 min 40 s: one worker alone spends 26 ms"
-        " on a file, waiting for answers; throughput is not the limit. 4 workers would take 4 min 10 s to 7 min 28 s,"
-        " OpenZFS (async) 1 min 31 s."
+        "Writing 38,000 files (763 MiB) to OpenZFS (sync) takes 16 min 40 s with one worker. The limit is latency, not"
+        " throughput: one worker alone waits 26 ms per file for responses. With 4 workers, it takes 4 min 10 s to 7 min"
+        " 28 s. On OpenZFS (async), it takes 1 min 31 s."
     )
-    assert "throughput of 100 MiB/s is the limit" in answered(files=1, bytes="1TB").summary
+    assert "The limit is its throughput of 100 MiB/s." in answered(files=1, bytes="1TB").summary
     crowd = answered(files=10**6, bytes="1MB", storage="efs-one-zone", workers=256)
     assert crowd.result.bound_by == "iops"
-    assert "7,000 operations a second are the limit" in crowd.summary
+    assert "The limit is its 7,000 operations per second." in crowd.summary
 
 
 def test_with_workers_the_summary_has_both_ends_and_what_a_file_takes_one_of_them() -> None:
     summary = answered(files=300_000, bytes="30GB", workers=8).summary
 
-    assert "23 min 47 s (work spread evenly) to 56 min 57 s (unevenly, as in /usr)" in summary
-    assert "one worker alone spends 38 ms on a file" in summary
+    assert "23 min 47 s (work evenly distributed) to 56 min 57 s (unevenly, as in /usr)" in summary
+    assert "one worker alone waits 38 ms per file" in summary
 
 
 def test_openzfs_has_no_more_operations_than_its_file_server() -> None:
@@ -230,15 +233,15 @@ def test_openzfs_has_no_more_operations_than_its_file_server() -> None:
 
     assert crowd.result.bound_by == "iops"
     assert crowd.result.operations_per_second == pytest.approx(6_250)
-    assert "6,250 operations a second are the limit" in crowd.summary
+    assert "The limit is its 6,250 operations per second." in crowd.summary
 
 
 def test_throughput_is_shown_in_the_units_of_its_service() -> None:
-    assert "throughput of 160 MB/s is the limit" in answered(files=1, bytes="1TB", storage="openzfs-sync").summary
-    assert "throughput of 125 MiB/s is the limit" in answered(files=1, bytes="1TB", storage="ebs-gp3").summary
+    assert "The limit is its throughput of 160 MB/s." in answered(files=1, bytes="1TB", storage="openzfs-sync").summary
+    assert "The limit is its throughput of 125 MiB/s." in answered(files=1, bytes="1TB", storage="ebs-gp3").summary
 
 
-GONE = "uses up EFS's burst credits (2.1 TiB at first)"
+GONE = "uses up the burst credits of EFS (2.1 TiB at the start)"
 
 
 @pytest.mark.parametrize(
@@ -267,8 +270,8 @@ def test_what_it_rests_on_is_short_and_in_words_that_are_shown() -> None:
     for operation in ("write", "read"):
         assumptions = answered(files=9, bytes="1GB", operation=operation).assumptions
 
-        assert len(assumptions) <= 9
-        assert max(map(len, assumptions)) < 180
+        assert len(assumptions) <= 10
+        assert max(map(len, assumptions)) < 200
         assert not [inputs for inputs in assumptions if "_" in inputs]  # no names of JSON fields
     assert any("rsync" in inputs and "renames" in inputs for inputs in document_root().assumptions)
     assert not [inputs for inputs in answered(files=1, bytes="1GB").assumptions if "P workers" in inputs]

@@ -221,24 +221,28 @@ def _summary(inputs: EbsTransfer, this: InstanceType, result: EbsTransferred) ->
     mostly = " most of the time" if len({(one.bound_by, one.limit) for one in result.phases}) > 1 else ""
     binding = "the volume's" if result.bound_by == "volume" else f"{this.id}'s EBS"
     limit = "IOPS" if result.limit == "iops" else "throughput"
-    carried = _rates(result.instance_mb_per_s, result.instance_burst_mb_per_s, "for half an hour")
-    possible = _rates(result.volume_mb_per_s, result.volume_burst_mb_per_s, "while its credits last")
+    instance = _rates(result.instance_mb_per_s, result.instance_burst_mb_per_s, "for 30 minutes")
+    volume = _rates(result.volume_mb_per_s, result.volume_burst_mb_per_s, "while its burst credits last")
     if result.smallest_unbound_instance_type is None:
-        unbound = f"No {this.family} carries all that the volume can do without a burst"
+        unbound = f"No {this.family} sustains the volume's maximum throughput."
     else:
-        time = f": {duration_words(result.unbound_seconds)}" if result.bound_by == "instance" else ""
-        unbound = f"{result.smallest_unbound_instance_type} is the smallest {this.family} that never binds{time}"
+        time = (
+            f" The transfer then takes {duration_words(result.unbound_seconds)}."
+            if result.bound_by == "instance"
+            else ""
+        )
+        smallest = result.smallest_unbound_instance_type
+        unbound = f"{smallest} is the smallest {this.family} that does not limit the volume.{time}"
     return (
-        f"Moving {own_size_words(inputs.bytes)} takes {duration_words(result.seconds)} at"
-        f" {rate_words(result.mb_per_s * 1e6)}{average}, bound by {binding} {limit}{mostly}: {this.id} carries "
-        f"{carried}, the"
-        f" volume {possible}. {unbound}."
+        f"Transferring {own_size_words(inputs.bytes)} takes {duration_words(result.seconds)} at"
+        f" {rate_words(result.mb_per_s * 1e6)}{average}. The limit{mostly} is {binding} {limit}. {this.id} sustains"
+        f" {instance}. The volume sustains {volume}. {unbound}"
     )
 
 
 def _rates(baseline_mb_per_s: float, burst_mb_per_s: float, how_long: str) -> str:
     baseline, burst = (rate_words(mb_per_s * 1e6) for mb_per_s in (baseline_mb_per_s, burst_mb_per_s))
-    return baseline if baseline == burst else f"{baseline} for good and {burst} {how_long}"
+    return baseline if baseline == burst else f"{baseline}, and bursts to {burst} {how_long}"
 
 
 def _assumptions(
@@ -246,40 +250,41 @@ def _assumptions(
 ) -> tuple[str, ...]:
     lines = [
         (
-            f"assumed: I/O of {size_words(inputs.io_size)} as it reaches EBS, which counts up to"
-            f" {size_words(volume.largest_operation_bytes)} as one operation and splits what is larger; enough of it "
-            "under way at once to reach the limits"
+            f"assumed: each I/O that reaches EBS has {size_words(inputs.io_size)}. EBS splits an I/O larger than"
+            f" {size_words(volume.largest_operation_bytes)} into several operations. Enough I/O runs in parallel to "
+            "reach the limits."
         ),
         (
-            "assumed: whatever is at the other end keeps up, nothing else uses the instance's EBS bandwidth, and the "
-            "volume is initialised (blocks of a snapshot come slower the first time)"
+            "assumed: the other end of the transfer is fast enough, and nothing else uses the instance's EBS "
+            "bandwidth. The volume is initialised: the first read of a block from a snapshot is slower."
         ),
-        "rule: EC2's Mbps are decimal, 8 Mbps are 1 MB/s; EBS's MiB are 1,048,576 bytes",
+        "rule: EC2 publishes decimal Mbps (8 Mbps are 1 MB/s). EBS uses MiB of 1,048,576 bytes.",
         (
-            f"rule: the smallest type that never binds is the {this.family} with the lowest baseline EBS bandwidth, "
-            "then vCPUs, whose baseline carries all that the volume can do in I/O of this size, credits included"
+            f"rule: the smallest type that does not limit the volume is the {this.family} with the lowest baseline EBS "
+            "bandwidth, then the fewest vCPUs. Its baseline sustains the volume's maximum throughput with I/O of this "
+            "size, burst included."
         ),
-        "assumed: Linux on demand, list prices",
+        "assumed: prices are list prices for On-Demand Linux instances.",
     ]
     if inputs.size % GIB:
-        lines.append(f"assumed: a volume has whole GiB, {ceil(inputs.size / GIB):,} here")
+        lines.append(f"assumed: a volume has whole GiB. This one has {ceil(inputs.size / GIB):,} GiB.")
     if volume.credits:
-        lines.append("assumed: the volume's burst bucket is full at the start")
+        lines.append("assumed: the volume's burst bucket is full at the start.")
     if instance.burst != instance.baseline:
         minutes = ebs.INSTANCE_BURST_S // MINUTE_S
         lines.append(
-            f"rule: {this.id} holds its maximum for {minutes} minutes at least once in 24 hours; counted once, from "
-            "the start"
+            f"rule: {this.id} reaches its maximum for {minutes} minutes at least once every 24 hours. This estimate "
+            "counts one burst, from the start."
         )
     if inputs.volume_type in {"io1", "io2"} and this.hypervisor == "xen":
         lines.append(
-            f"rule: {this.id} is not built on Nitro: {ebs.XEN_PROVISIONED_IOPS:,} IOPS at most to an "
-            f"{inputs.volume_type}"
+            f"rule: {this.id} is not built on Nitro, so it supports at most {ebs.XEN_PROVISIONED_IOPS:,} IOPS to an "
+            f"{inputs.volume_type} volume."
         )
     if inputs.volume_type == "standard":
         lines.append(
-            "assumed: a magnetic volume has 40 to 200 IOPS and 40 to 90 MiB/s, the lower end where none is named; its "
-            "I/O is billed as well"
+            "assumed: a magnetic volume has 40 to 200 IOPS and 40 to 90 MiB/s. The estimate uses the lower ends unless "
+            "you give other values. AWS also bills its I/O."
         )
     return tuple(lines)
 

@@ -196,25 +196,30 @@ def _summary(inputs: EfsCredits, result: Credits) -> str:
     held = size_words(result.initial_credits_bytes)
     words = []
     if result.metered_gib is not None:
-        metered = (
-            f"{duration_words(inputs.duration)} of footage uses {size_words(result.metered_gib * GIB)} of burst credits"
-        )
+        used = size_words(result.metered_gib * GIB)
+        metered = f"{duration_words(inputs.duration)} of footage uses {used} of burst credits."
         if result.footage_until_empty_hours is None:
-            words.append(f"{metered}: they last for ever.")
+            words.append(f"{metered} The credits never run out.")
         else:
             words.append(
-                f"{metered}: {held} last for {duration_words(result.footage_until_empty_hours * HOUR_S)} of it."
+                f"{metered} The initial {held} last for {duration_words(result.footage_until_empty_hours * HOUR_S)} "
+                "of footage."
             )
     if inputs.metered_rate is not None:
         rate = min(inputs.metered_rate, result.write_ceiling_mib_s * MIB)
         bound = (
-            f" (the most it allows of {binary_rate_words(inputs.metered_rate)})" if rate < inputs.metered_rate else ""
+            f" (its limit, below the {binary_rate_words(inputs.metered_rate)} that you gave)"
+            if rate < inputs.metered_rate
+            else ""
         )
-        steady = f"At a steady {binary_rate_words(rate)} metered{bound}"
+        steady = f"At a constant metered rate of {binary_rate_words(rate)}{bound}"
         if result.wall_until_empty_hours is None:
-            words.append(f"{steady} the credits never run out: it is no more than the baseline.")
+            words.append(f"{steady}, the credits never run out: the rate does not exceed the baseline.")
         else:
-            words.append(f"{steady}, {held} last for {duration_words(result.wall_until_empty_hours * HOUR_S)}.")
+            words.append(
+                f"{steady}, the initial {held} of burst credits last for "
+                f"{duration_words(result.wall_until_empty_hours * HOUR_S)}."
+            )
     if result.daily_metered_gib is not None:
         words.append(_daily_words(inputs, result))
     read_at_rest = min(efs.READ_DISCOUNT * result.baseline_mib_s, result.read_ceiling_mib_s)
@@ -222,7 +227,10 @@ def _summary(inputs: EfsCredits, result: Credits) -> str:
         binary_rate_words(mib_s * MIB)
         for mib_s in (result.write_ceiling_mib_s, result.read_ceiling_mib_s, result.baseline_mib_s, read_at_rest)
     )
-    words.append(f"With credits it writes at {write} or reads at {read} at most; without, at {rest} or {rest_read}.")
+    words.append(
+        f"With credits, the file system writes at up to {write} or reads at up to {read}. Without credits, it writes at"
+        f" up to {rest} or reads at up to {rest_read}."
+    )
     return " ".join(words)
 
 
@@ -234,40 +242,44 @@ def _daily_words(inputs: EfsCredits, result: Credits) -> str:
         for gib in (result.daily_metered_gib, result.daily_earned_gib, result.daily_earned_gib_at_worst)
     )
     last, last_at_worst = _last_words(result.days_until_empty), _last_words(result.days_until_empty_at_worst)
-    words = f"{moved} a day uses {used} of burst credits, and a day earns {earned}: {last}"
+    words = f"{moved} per day uses {used} of burst credits. The file system earns {earned} per day, so {last}"
     if last != last_at_worst:
-        words += f" ({last_at_worst} if it earns {at_worst}, by size alone)"
+        words += f". If it earns only for its size, {at_worst} per day, {last_at_worst}"
     return f"{words}."
 
 
 def _last_words(days: int | None) -> str:
-    return "they are back every day" if days is None else f"they are gone on day {days + 1:,}"
+    return "the credits recover every day" if days is None else f"the credits run out on day {days + 1:,}"
 
 
 def _assumptions(inputs: EfsCredits, *, footage: bool) -> tuple[str, ...]:
     lines = [
-        "rule: a byte that is read uses a third of the credit that a written one does",
+        "rule: reading a byte uses a third of the credits that writing a byte uses.",
         (
-            f"assumed: the file system starts with all the credits it may have, and holds {size_words(inputs.stored)} "
-            "in Standard all the while; Infrequent Access and Archive earn nothing"
+            "assumed: the file system starts with the maximum credit balance, and always has"
+            f" {size_words(inputs.stored)} in Standard storage. Infrequent Access and Archive earn no credits."
         ),
         (
-            "assumed: credits are earned at the baseline; of a file system below 20 GiB AWS states the floor of 1 "
-            "MiB/s for its throughput only, so what it earns by size alone is given too"
+            "assumed: the file system earns credits at its baseline throughput. Below 20 GiB, AWS documents the "
+            "minimum "
+            "of 1 MiB/s for throughput, but not for credits. So the estimate also shows the worst case: credits earned "
+            "only for the stored size."
         ),
     ]
     if inputs.write_per_day or inputs.read_per_day:
-        lines.append("assumed: the daily job runs as fast as credits allow, and nothing else uses them")
+        lines.append("assumed: the daily job runs as fast as credits allow, and nothing else uses credits.")
     if footage:
         lines += [
-            "assumed: credits earned meanwhile are not counted in the footage, so it is rather more",
             (
-                f"assumed: each of {inputs.renditions:,} renditions reads the whole video stream in each of "
-                f"{inputs.passes:,}"
-                " passes, and nothing of it comes from the client's cache; audio is read once; outputs are not read "
-                "back"
+                "assumed: the duration of footage does not count credits that are earned during the job, so the "
+                "credits "
+                "last somewhat longer."
             ),
-            "assumed: outputs and pass logs grow with the footage, not with the input's bit rate",
+            (
+                f"assumed: each rendition ({inputs.renditions:,}) reads the whole video stream in each pass"
+                f" ({inputs.passes:,}), without the client's cache. The audio is read once. Outputs are not read back."
+            ),
+            "assumed: outputs and pass logs grow with the duration of the footage, not with the input's bit rate.",
         ]
     return tuple(lines)
 

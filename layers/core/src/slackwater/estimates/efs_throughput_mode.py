@@ -185,8 +185,8 @@ def _mode(mode: EfsMode, fit: Fit, inputs: EfsThroughputMode, load: Load, known:
     )
 
 
-LEAST_KNOWN: Final = "costs least of the modes that carry this and have a known price"
-UNSAID: Final = "what it costs is unknown without read-per-month and write-per-month"
+LEAST_KNOWN: Final = "has the lowest cost of the modes that support this load and have a known price"
+UNSAID: Final = "its cost is unknown without read-per-month and write-per-month"
 
 
 def break_even_share(
@@ -217,15 +217,15 @@ def _elastic_words(
     inputs: EfsThroughputMode, modes: Mapping[EfsMode, Mode], cheapest: EfsMode | None, known: Known
 ) -> str:
     """Return a sentence about which mode costs least by the bytes of a month, for inputs that do not say how many."""
-    words = "It depends on what moves in a month"
+    words = "The lowest-cost mode depends on the data per month"
     if cheapest and (other := modes[cheapest].throughput_usd) is not None:
         most = efs.elastic_for(other, known.usd, inputs.operation_size)
         if most:
             words += (
-                f": Elastic is the cheapest below {size_words(most.write)} written or {size_words(most.read)} read,"
-                f" {cheapest.capitalize()} above, which {_cost_words(modes[cheapest])}"
+                f". Below {size_words(most.write)} written or {size_words(most.read)} read, it is Elastic. Above, it is"
+                f" {cheapest.capitalize()}, which {_cost_words(modes[cheapest])}"
             )
-    return f"{words}. The peak counts as writes: say read-per-month and write-per-month."
+    return f"{words}. The peak counts as writes. For a definite answer, give read-per-month and write-per-month."
 
 
 def _summary(
@@ -236,59 +236,75 @@ def _summary(
         words.append(depends)
     elif cheapest:
         unknown = any(fit.carries and fit.units and modes[mode].throughput_usd is None for mode, fit in fits.items())
-        # A mode that costs nothing beside the storage is the cheapest, whatever the others cost.
+        # No mode can cost less than one that bills only the storage, so unknown prices do not matter.
         least = (
-            "is the cheapest that carries this" if not unknown or not modes[cheapest].throughput_usd else LEAST_KNOWN
+            "is the lowest-cost mode that supports this load"
+            if not unknown or not modes[cheapest].throughput_usd
+            else LEAST_KNOWN
         )
-        words.append(f"{cheapest.capitalize()} {least}: it {_cost_words(modes[cheapest])}.")
+        words.append(f"{cheapest.capitalize()} {least}. It {_cost_words(modes[cheapest])}.")
         if note := fits[cheapest].note:
             words.append(f"{note}.")
     elif any(fit.carries for fit in fits.values()):
-        words.append("No price is known of what carries this.")
+        words.append("The modes that support this load have no known price.")
     else:
-        words.append("No mode carries this.")
+        words.append("No mode supports this load.")
     for mode, fit in fits.items():
         if not fit.carries:
-            words.append(f"{mode.capitalize()} does not: {fit.why_not}.")
+            words.append(f"{mode.capitalize()} does not support it: {fit.why_not}.")
         elif mode != cheapest and fit.units is not None:
             words.append(f"{mode.capitalize()} {_cost_words(modes[mode])}.")
     return " ".join(words)
 
 
 def _cost_words(mode: Mode) -> str:
-    return "has no known price" if mode.monthly_usd is None else f"costs {usd_words(mode.monthly_usd)} a month"
+    return "has no known price" if mode.monthly_usd is None else f"costs {usd_words(mode.monthly_usd)} per month"
 
 
 def _assumptions(inputs: EfsThroughputMode, load: Load) -> tuple[str, ...]:
     lines = [
-        f"assumed: all of {size_words(inputs.stored)} is in Standard; colder classes cost less and earn no throughput",
-        "rule: a byte read is metered as a third of one written; Elastic bills it whole",
-        "rule: the shares of the read limit and the write limit that a mix uses add up to at most 100 %",
         (
-            "rule: provisioned throughput includes 1 MiB/s for each 20 GiB in Standard, and below the baseline it "
-            "bursts instead"
+            f"assumed: all {size_words(inputs.stored)} are in Standard storage. Colder storage classes cost less and "
+            "earn no "
+            "throughput."
         ),
-        "rule: one client moves at most 500 MiB/s, with Elastic Regional and amazon-efs-utils 2.0 or later 1,500",
-        "assumed: metadata operations are not counted; Elastic bills 4 KiB at least for each",
+        "rule: EFS meters a read byte as a third of a written byte. Elastic bills every byte.",
+        (
+            "rule: for a mix of reads and writes, the shares used of the read limit and of the write limit add up to "
+            "at "
+            "most "
+            "100 %."
+        ),
+        (
+            "rule: Provisioned includes 1 MiB/s per 20 GiB in Standard storage. If you provision less than this "
+            "baseline, "
+            "the file system bursts instead."
+        ),
+        (
+            "rule: one client transfers at most 500 MiB/s, or 1,500 MiB/s with Elastic on a Regional file system and "
+            "amazon-efs-utils 2.0 or later."
+        ),
+        "assumed: metadata operations are not counted. Elastic bills at least 4 KiB for each.",
     ]
     if inputs.peak is None:
-        lines.append("assumed: the peak is the month's average, as none was named")
+        lines.append("assumed: the peak equals the month's average, because you gave no peak.")
     if not load.moved_bytes and load.peak_bytes_per_s:
-        lines.append("assumed: the peak is all writes, as nothing was said of the month")
+        lines.append("assumed: the peak consists of writes, because you gave no data per month.")
     if inputs.provisioned is None:
-        lines.append("assumed: provisioned is what the peak is metered as, in whole MiB/s")
+        lines.append("assumed: the provisioned throughput is the metered rate of the peak, rounded up to whole MiB/s.")
     if inputs.operation_size is None:
         lines.append(
-            "assumed: operations are of 32 KiB or more, so Elastic bills no more than their data, and they are too few"
-            " to reach the limit of IOPS"
+            "assumed: each operation has at least 32 KiB, so Elastic bills only the data. The operations do not reach "
+            "the IOPS limit."
         )
     else:
-        lines.append("rule: Elastic bills 32 KiB at least for an operation, and above in steps of 1 KiB")
+        lines.append("rule: Elastic bills at least 32 KiB per operation, and larger operations in steps of 1 KiB.")
         lines.append(
-            "assumed: Elastic reads data that is used often: 250,000 operations a second before the quota is raised"
+            "assumed: Elastic reads frequently accessed data, at up to 250,000 operations per second (the default "
+            "quota)."
         )
     if inputs.efs == "one-zone":
-        lines.append("rule: One Zone keeps its data in one Availability Zone and loses it with the zone")
+        lines.append("rule: EFS One Zone stores data in one Availability Zone. If the zone is lost, the data is lost.")
     return tuple(lines)
 
 

@@ -245,19 +245,19 @@ def _summary(inputs: EfsVsEbs, result: Costs) -> str:
     same_hours = result.efs_hours == result.ebs_hours
     words, its_hours = "", "" if same_hours else f" for {duration_words(result.ebs_hours * HOUR_S)}"
     if result.allocated_suffices is False:
-        words = f"The volume is too small: {size_words(result.used_most_gib * GIB)} are used at most. "
+        words = f"The volume is too small for the peak usage of {size_words(result.used_most_gib * GIB)}. "
     efs_hours = duration_words(result.efs_hours * HOUR_S)
-    words += f"{NAMES[inputs.efs]} {_costs(result.efs_usd, f' for {efs_hours} of {used}{mean}')}"
+    words += f"{NAMES[inputs.efs]} {_costs(result.efs_usd, f' to store {used}{mean} for {efs_hours}')}"
     if result.allocated_gib is not None:
-        words += f"; a {volume} of {result.allocated_gib:,} GiB {_costs(result.ebs_usd, its_hours)}"
+        words += f". A {volume} of {result.allocated_gib:,} GiB {_costs(result.ebs_usd, its_hours)}"
     match result.cheaper:
         case "equal":
-            words += ": as much"
+            words += ", the same"
         case "efs" | "ebs":
-            words += f": {'EFS' if result.cheaper == 'efs' else 'the volume'} is cheaper"
+            words += f". {'EFS' if result.cheaper == 'efs' else 'The volume'} costs less"
     words += "."
     if result.break_even_allocated_gib is not None and result.break_even_ratio is not None:
-        times = f", {result.break_even_ratio:.3g} times what is used," if same_hours else its_hours
+        times = f" ({result.break_even_ratio:.3g} times the average usage)" if same_hours else its_hours
         words += f" A {volume} of {size_words(result.break_even_allocated_gib * GIB)}{times} would cost the same."
     return words
 
@@ -267,22 +267,22 @@ def _costs(usd: Decimal | None, what_for: str) -> str:
 
 
 def _assumptions(inputs: EfsVsEbs, known: Known) -> Iterator[str]:
-    yield f"rule: a GB on the bill is a GiB, and a month has {known.hours_per_month.normalize():f} hours"
-    yield "rule: EFS bills what is used, a volume what is allocated, in whole GiB and by the second"
+    yield f"rule: AWS bills GiB and calls them GB. A month has {known.hours_per_month.normalize():f} hours."
+    yield "rule: AWS bills EFS for the storage you use. It bills a volume for its size in whole GiB, per second."
     if inputs.usage_csv is not None:
-        yield "assumed: between two points use changes along a straight line; two points of one minute are a step"
+        yield "assumed: usage changes linearly between two points. Two points with the same minute are a step."
     else:
-        yield "assumed: use is the same all the while"
+        yield "assumed: usage is constant."
     if inputs.hours is None and inputs.usage_csv is None:
-        yield "assumed: a month, as no hours were named"
+        yield "assumed: the storage is used for one month, because you gave no hours."
     if inputs.usage_csv is not None and inputs.hours is not None:
-        yield "assumed: hours are the volume's; on EFS it is as long as the usage is"
-    yield "assumed: all data stays in Standard, in bursting mode, which has no charge for throughput"
-    yield "assumed: the volume has no more IOPS and throughput than its price includes"
+        yield "assumed: the hours that you gave apply to the volume. EFS is used for as long as the usage file covers."
+    yield "assumed: all data stays in Standard storage, in Bursting mode, which has no charge for throughput."
+    yield "assumed: the volume has only the IOPS and throughput that its price includes."
     if inputs.efs == "one-zone":
-        yield "rule: One Zone keeps its data in one Availability Zone, as a volume does, and loses it with the zone"
+        yield "rule: EFS One Zone and EBS store data in one Availability Zone. If the zone is lost, the data is lost."
     else:
-        yield "rule: Regional keeps its data in three Availability Zones or more; a volume is in one"
+        yield "rule: EFS Regional stores data in at least three Availability Zones. A volume is in one."
 
 
 ESTIMATE = Estimate(

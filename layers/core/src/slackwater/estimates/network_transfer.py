@@ -134,17 +134,21 @@ def _summary(this: InstanceType, inputs: NetworkTransfer, result: Transfer) -> s
     size = "" if inputs.bytes is None else own_size_words(inputs.bytes)
     baseline, peak, needed = map(_mb_words, (result.baseline_mb_per_s, result.peak_mb_per_s, result.needed_mb_per_s))
     if inputs.needed_rate is not None and result.needed_mb_per_s <= result.baseline_mb_per_s:
-        takes = f" At {needed}, {size} takes {duration_words(result.seconds_at_baseline or 0)}." if size else ""
-        return f"{this.id} carries the {needed} you need without credits: its baseline is {baseline}.{takes}"
-    text = f"{this.id} carries {baseline} for as long as you like"
+        takes = (
+            f" At {needed}, transferring {size} takes {duration_words(result.seconds_at_baseline or 0)}."
+            if size
+            else ""
+        )
+        return f"{this.id} sustains the {needed} you need without credits. Its baseline is {baseline}.{takes}"
+    text = f"{this.id} sustains {baseline}"
     if network.can_burst(this):
-        text += f", and up to {peak} while its hidden credits last"
+        text += f", and bursts to up to {peak} while its network credits last"
     if result.seconds_at_baseline is not None and result.seconds_range is not None:
         at_baseline, at_best, at_worst = map(duration_words, (result.seconds_at_baseline, *result.seconds_range))
-        text += f": {size} takes {at_baseline}"
+        text += f". Transferring {size} takes {at_baseline}"
         if at_best != at_baseline:
-            span = at_best if at_best == at_worst else f"{at_best} at best and {at_worst} at worst"
-            text += f" with the burst gone; with a burst first, {span}"
+            span = at_best if at_best == at_worst else f"{at_best} to {at_worst}"
+            text += f" without credits, or {span} if it starts with a burst"
     return f"{text}." if inputs.needed_rate is None else f"{text}. {_what_carries(this, result, needed)}"
 
 
@@ -156,9 +160,9 @@ def _what_carries(this: InstanceType, result: Transfer, needed: str) -> str:
     none = f"no {' or '.join(lacking)} does" if lacking else ""
     others = ", ".join(filter(None, (some, none)))
     if result.needed_mb_per_s <= result.peak_mb_per_s:
-        return f"It does not carry {needed} without credits; {others}."
-    bursting = " even while it bursts" if network.can_burst(this) else ""
-    return f"It does not carry {needed}{bursting}; without credits {others}."
+        return f"It does not sustain {needed} without credits: {others}."
+    bursting = " even in a burst" if network.can_burst(this) else ""
+    return f"It does not reach {needed}{bursting}. Without credits, {others}."
 
 
 def _mb_words(mb_per_s: float) -> str:
@@ -177,28 +181,30 @@ def _assumptions(inputs: NetworkTransfer, this: InstanceType, needed: float) -> 
     lines = []
     if network.can_burst(this) and needed > network.baseline(this):
         lines.append(
-            f"assumed: a burst lasts {shortest} to {longest} minutes, as AWS says it usually does; no bucket's size is"
-            " published, and a burst is best effort even with credits"
+            f"assumed: a burst lasts {shortest} to {longest} minutes, which AWS documents as typical. AWS does not "
+            "publish the number of credits, and a burst is best effort even with credits."
         )
     if inputs.needed_rate is None:
-        lines.append(f"assumed: needed is what {this.id} reaches at its peak, as no rate was named")
+        lines.append(f"assumed: the required rate is the peak of {this.id}, because you gave no rate.")
     elif inputs.bytes is not None and needed < network.peak(this):
-        lines.append("rule: the transfer goes no faster than the rate that is needed, even where more is there")
+        lines.append("rule: the transfer never exceeds the required rate, even if the instance could transfer faster.")
     if needed > bytes_per_s_of_gbps(network.SINGLE_FLOW_GBPS):
         lines.append(
-            f"rule: one flow carries at most {network.SINGLE_FLOW_GBPS:g} Gbps outside a cluster placement group, and "
-            "an instance of less than 32 vCPUs as much through an internet gateway: use several flows"
+            f"rule: one flow reaches at most {network.SINGLE_FLOW_GBPS:g} Gbps outside a cluster placement group. The "
+            "same limit applies to an instance with fewer than 32 vCPUs through an internet gateway. Use several flows."
         )
     lines += [
-        "rule: each direction has an allowance and credits of its own, and a proxy uses both",
-        "assumed: nothing else goes through the instance, and neither packets a second nor CPU is its limit",
-        "assumed: Linux on demand, list prices",
+        "rule: inbound and outbound traffic have separate limits and credits. A proxy uses both.",
+        "assumed: the instance has no other traffic, and neither packets per second nor CPU limits it.",
+        "assumed: prices are list prices for On-Demand Linux instances.",
     ]
     general = network.general_family(this.id)
     if not inputs.families and general not in {None, this.family}:
-        lines.append(f"assumed: a type of {general} has no fewer vCPUs than {this.id}")
+        lines.append(f"assumed: a suitable {general} type has at least as many vCPUs as {this.id}.")
     if inputs.bytes is not None and inputs.bytes > FIRST_TIER_BYTES:
-        lines.append("assumed: all data of an interface endpoint at the first petabyte's price; it is lower above that")
+        lines.append(
+            "assumed: all data through an interface endpoint has the price of the first petabyte. Above, it costs less."
+        )
     return tuple(lines)
 
 
@@ -234,11 +240,11 @@ def _endpoints(inputs: NetworkTransfer, known: Known) -> Endpoints:
 
 
 FOR_GATEWAY: Final = (
-    "clients inside the VPC that talk to S3 or DynamoDB: they need no proxy then. Not for on-premises traffic: it is "
-    "reached only from inside its VPC."
+    "clients inside the VPC that use S3 or DynamoDB, without a proxy. Not for on-premises traffic: a gateway endpoint "
+    "is reachable only from inside its VPC."
 )
 FOR_INTERFACE: Final = (
-    "anybody who reaches the VPC, on premises too (Direct Connect, VPN), for the AWS service it is made for."
+    "clients that can reach the VPC, also from on premises (Direct Connect or VPN), for one AWS service."
 )
 
 

@@ -36,8 +36,8 @@ Service = Literal["efs", "ontap", "openzfs"]
 NAMES: Final[Mapping[Service, str]] = {"efs": "EFS", "ontap": "FSx for NetApp ONTAP", "openzfs": "FSx for OpenZFS"}
 SUITS: Final[Mapping[Service, str]] = {
     "efs": "serverless and container clients, modest performance",
-    "ontap": "SMB or iSCSI beside NFS, many TB, deduplication and tiering, ONTAP's own tools",
-    "openzfs": "sharing among EC2 instances, modest size, high performance",
+    "ontap": "SMB or iSCSI besides NFS, many TB, deduplication and tiering, ONTAP tools",
+    "openzfs": "EC2 instances that share modest amounts of data at high performance",
 }
 PROTOCOLS: Final[Mapping[Service, frozenset[str]]] = {
     "efs": frozenset({"nfs"}),
@@ -129,9 +129,10 @@ def work(inputs: SharedStorage, known: Known) -> Answer[SharedStorageChoice]:
         operations_per_s=inputs.iops,
     )
     deployment = "MULTI_AZ_1" if inputs.multi_az else "SINGLE_AZ_1"
+    ontap = fsx.ontap(deployment, known.region)
     priced: dict[Service, _Priced] = {
         "efs": _efs(inputs, load, known),
-        "ontap": _fsx(fsx.ontap(deployment, known.region), inputs, load),
+        "ontap": _fsx(ontap, inputs, load),
         "openzfs": _fsx(fsx.OPENZFS[deployment], inputs, load),
     }
     offers = {service: _offer(service, one, inputs, known) for service, one in priced.items()}
@@ -156,7 +157,7 @@ def work(inputs: SharedStorage, known: Known) -> Answer[SharedStorageChoice]:
             ],
             caveats=_caveats(inputs, recommended),
         ),
-        assumptions=_assumptions(load),
+        assumptions=_assumptions(load, ontap),
         sources=(
             REPORT,
             'Amazon EFS User Guide, "Amazon EFS performance"',
@@ -198,8 +199,8 @@ def _efs(inputs: SharedStorage, load: Load, known: Known) -> _Priced:
     against = []
     if inputs.small_writes:
         against.append(
-            f"every small write waits for its copies, and {nfs.EFS_OPS_PER_S} operations a second of 4 KiB were "
-            "measured"
+            f"every small write waits until EFS has replicated it, and one client measured only {nfs.EFS_OPS_PER_S} "
+            "writes of 4 KiB per second"
         )
     against += [f"even in Elastic mode {why}" for why in fit.too_fast]
     provisioned = f" of {provisioned_mib_s:,} MiB/s" if mode == "provisioned" else ""
@@ -212,7 +213,7 @@ def _efs(inputs: SharedStorage, load: Load, known: Known) -> _Priced:
         ),
         units=None if fit.too_fast or fit.units is None else (_stored(inputs), *fit.units),
         against=tuple(against),
-        minimums="nothing: it is billed by what is stored",
+        minimums="none: AWS bills the stored data",
         note=fit.note,
     )
 
@@ -232,14 +233,17 @@ def _elastic(
     offer = offers["efs"]
     if load.moved_bytes or not offer.fits or storage_usd is None or offer.monthly_usd == storage_usd:
         return None
-    words = f"Unless little moves: EFS with Elastic throughput costs {usd_words(storage_usd)} a month and what moves"
+    words = f"EFS with Elastic throughput costs {usd_words(storage_usd)} per month plus the transferred data"
     least_usd = recommended and offers[recommended].monthly_usd
     if least_usd:
         most = efs.elastic_for(least_usd - storage_usd, known.usd)
         if least_usd <= storage_usd or most is None:
             return None
-        words += f", less in all below {size_words(most.write)} written or {size_words(most.read)} read"
-    return f"{words}. The load counts as writes: say read-per-month and write-per-month."
+        words += (
+            f". In total, it costs less below {size_words(most.write)} written or {size_words(most.read)} read per "
+            "month"
+        )
+    return f"{words}. The load counts as writes. For a definite answer, give read-per-month and write-per-month."
 
 
 def _fsx(deployment: fsx.Deployment, inputs: SharedStorage, load: Load) -> _Priced:
@@ -257,14 +261,14 @@ def _fsx(deployment: fsx.Deployment, inputs: SharedStorage, load: Load) -> _Pric
         if bought
         else (
             (
-                f"{deployment.deployment_type} goes up to {deployment.max_gib:,} GiB, {largest.write_mb_s:,} MB/s "
-                "written and"
-                f" {deployment.max_iops:,} IOPS"
+                f"{deployment.deployment_type} supports at most {deployment.max_gib:,} GiB, {largest.write_mb_s:,} "
+                "MB/s "
+                f"of writes and {deployment.max_iops:,} IOPS"
             ),
         ),
         minimums=(
-            f"{deployment.min_gib:,} GiB of SSD and {deployment.file_servers[0].throughput_mb_s} MB/s;"
-            f" {fsx.INCLUDED_IOPS_PER_GIB} IOPS come with each GiB"
+            f"{deployment.min_gib:,} GiB of SSD and {deployment.file_servers[0].throughput_mb_s} MB/s,"
+            f" with {fsx.INCLUDED_IOPS_PER_GIB} IOPS per GiB"
         ),
     )
 
@@ -272,7 +276,7 @@ def _fsx(deployment: fsx.Deployment, inputs: SharedStorage, load: Load) -> _Pric
 def _offer(service: Service, priced: _Priced, inputs: SharedStorage, known: Known) -> Offer:
     against = list(priced.against)
     if inputs.protocol not in PROTOCOLS[service]:
-        against.insert(0, f"it does not speak {NAMED_PROTOCOLS[inputs.protocol]}")
+        against.insert(0, f"it does not support {NAMED_PROTOCOLS[inputs.protocol]}")
     return Offer(
         monthly_usd=None if priced.units is None else known.usd(*priced.units),
         fits=not against,
@@ -290,20 +294,20 @@ def _choice(offers: Mapping[Service, Offer]) -> tuple[Service | None, str]:
     """Return the lowest-cost service that fits, with a sentence. If only one fits, its price may be unknown."""
     fitting = [service for service, offer in offers.items() if offer.fits]
     if not fitting:
-        return None, "Nothing here fits."
+        return None, "None of these services fits."
     if len(fitting) == 1:
         (only,) = fitting
-        return only, f"{NAMES[only]} is the only one that fits: {_price(offers[only])}."
+        return only, f"{NAMES[only]} is the only service that fits: {_price(offers[only])}."
     prices = {service: usd for service in fitting if (usd := offers[service].monthly_usd) is not None}
     if not prices:
         return None, f"{_listed(fitting)} fit, but have no known price."
     cheapest = min(prices, key=lambda service: prices[service])
     unknown = [service for service in fitting if service not in prices]
     if not unknown:
-        return cheapest, f"{NAMES[cheapest]} is the cheapest that fits: {_price(offers[cheapest])}."
+        return cheapest, f"{NAMES[cheapest]} is the lowest-cost service that fits: {_price(offers[cheapest])}."
     has = "has" if len(unknown) == 1 else "have"
-    why = f"Of what fits and has a known price, {NAMES[cheapest]} costs least: {_price(offers[cheapest])}."
-    return cheapest, f"{why} {_listed(unknown)} would fit too, but {has} no known price."
+    why = f"Of the services that fit and have a known price, {NAMES[cheapest]} costs least: {_price(offers[cheapest])}."
+    return cheapest, f"{why} {_listed(unknown)} also fit{'s' if has == 'has' else ''}, but {has} no known price."
 
 
 def _listed(services: list[Service]) -> str:
@@ -312,7 +316,7 @@ def _listed(services: list[Service]) -> str:
 
 
 def _price(offer: Offer) -> str:
-    usd = "at no known price" if offer.monthly_usd is None else f"{usd_words(offer.monthly_usd)} a month"
+    usd = "an unknown price" if offer.monthly_usd is None else f"{usd_words(offer.monthly_usd)} per month"
     return f"{usd} ({offer.configuration})"
 
 
@@ -332,43 +336,56 @@ def _caveats(inputs: SharedStorage, recommended: Service | None) -> list[str]:
     if recommended == "efs" and (inputs.throughput or inputs.iops):
         efs_writes = nfs.MEASURED_IOPS[0]
         lines.append(
-            f"One EFS client was measured at {efs_writes.iops_4_kib} writes a second of 4 KiB, or "
-            f"{efs_writes.iops_1_mib} of"
-            " 1 MiB, each waiting for the one before: only many at once reach more."
+            f"One EFS client measured {efs_writes.iops_4_kib} writes of 4 KiB per second, or {efs_writes.iops_1_mib} of"
+            " 1 MiB, when each write waited for the previous one. Only parallel writes are faster."
         )
     if recommended == "openzfs" and inputs.small_writes:
         lines.append(
-            f"An export is sync unless async is listed among its options: {nfs.SYNC_OPS_PER_S} small writes a second, "
-            "whatever"
-            f" IOPS are bought; with async {nfs.ASYNC_OPS_PER_S:,}. {nfs.ASYNC_CAVEAT[0].upper()}{nfs.ASYNC_CAVEAT[1:]}"
+            f"An export is sync unless its options list async. A sync export reaches {nfs.SYNC_OPS_PER_S} small "
+            "writes per "
+            f"second, regardless of the provisioned IOPS. An async export reaches {nfs.ASYNC_OPS_PER_S:,}. "
+            f"{nfs.ASYNC_CAVEAT[0].upper()}{nfs.ASYNC_CAVEAT[1:]}"
         )
     if recommended == "ontap" and inputs.small_writes:
-        lines.append("Nobody measured here how ONTAP takes small writes: try it before you buy it.")
+        lines.append("Slackwater has no measurements of small writes on ONTAP. Test it before you buy it.")
     if not inputs.multi_az:
-        lines.append("All of these are in one Availability Zone: if it is lost, so are they. Keep backups.")
+        lines.append(
+            "All of these options are in one Availability Zone. If the zone is lost, the data is lost. Keep backups."
+        )
     return lines
 
 
-def _assumptions(load: Load) -> tuple[str, ...]:
+def _assumptions(load: Load, ontap: fsx.Deployment) -> tuple[str, ...]:
+    written = ", ".join(f"{one.throughput_mb_s:,} MB/s sustain {one.write_mb_s:,}" for one in ontap.file_servers)
     lines = [
-        f"measured: the writes a second shown, from one t3a.small; no price is derived from them ({REPORT})",
-        "rule: FSx bills what is provisioned, throughput from the first MB/s on, and IOPS above 3 for each GiB",
-        "assumed: an FSx file server has to carry all of the throughput as writes, for good and without burst",
-        "assumed: FSx's MBps are 10^6 bytes a second; AWS does not say",
-        "assumed: ONTAP is of the first generation, one pair of file servers",
         (
-            "assumed: the whole capacity is provisioned, on SSD and in EFS Standard; AWS advises to fill FSx to 80 % "
-            "at most"
+            "rule: EFS does not fit if you set small-writes, because each small write waits. Without it, EFS fits if "
+            "it "
+            "supports the protocol and its limits allow the load."
         ),
-        "assumed: an operation moves 4 KiB at least",
-        "assumed: list prices, without backups and traffic between zones",
+        "rule: each FSx configuration is the smallest that sustains the load as writes without bursting.",
+        (
+            "rule: ONTAP replicates each write over its network, so writes are slower than its throughput capacity: "
+            f"{written}."
+        ),
+        f"measured: one t3a.small client measured the writes per second. No price depends on them ({REPORT}).",
+        "rule: AWS bills FSx for the provisioned storage, for all throughput, and for IOPS above 3 per GiB.",
+        "assumed: FSx's MBps are 10^6 bytes per second. AWS does not document the unit.",
+        "assumed: ONTAP is a first-generation file system with one pair of file servers.",
+        (
+            "assumed: the whole capacity is on SSD and in EFS Standard storage. AWS recommends filling FSx to at "
+            "most 80 "
+            "%."
+        ),
+        "assumed: an operation transfers at least 4 KiB.",
+        "assumed: prices are list prices, without backups and traffic between zones.",
     ]
     if load.moved_bytes:
         lines.append(
-            "rule: throughput is no less than the month's average, and on EFS of the month's mix of reads and writes"
+            "rule: the throughput is at least the month's average. On EFS, it has the month's mix of reads and writes."
         )
     else:
-        lines.append("assumed: throughput and iops are all writes, as nothing was said of the month")
+        lines.append("assumed: throughput and iops consist of writes, because you gave no data per month.")
     return tuple(lines)
 
 

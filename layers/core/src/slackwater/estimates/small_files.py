@@ -29,30 +29,31 @@ NAMES: Final[dict[nfs.Storage, str]] = {
     "openzfs-sync": "OpenZFS (sync)",
     "openzfs-async": "OpenZFS (async)",
 }
-ONE_INSTANCE: Final = "for one instance"
+ONE_INSTANCE: Final = "not shared: one instance"
 CAVEATS: Final[dict[tuple[nfs.Storage, nfs.Operation], str]] = {
-    ("ebs-gp3", "write"): f"{ONE_INSTANCE}; an order of magnitude",
+    ("ebs-gp3", "write"): f"{ONE_INSTANCE}; rough estimate",
     ("ebs-gp3", "read"): ONE_INSTANCE,
-    ("efs-one-zone", "write"): "lost if its zone is lost",
-    ("efs-one-zone", "read"): "lost if its zone is lost",
+    ("efs-one-zone", "write"): "data in one zone only",
+    ("efs-one-zone", "read"): "data in one zone only",
     ("openzfs-async", "write"): "an acknowledged write can be lost",
 }
 NO_CREDITS: Final = "burst credits run out"
 OUT_OF_CREDITS: Final = (
-    f"This much uses up EFS's burst credits ({size_words(efs.full_credits_bytes(0))} at first): from then on EFS is "
-    "slower than said here."
+    f"This transfer uses up the burst credits of EFS ({size_words(efs.full_credits_bytes(0))} at the start). After "
+    "that, EFS is slower than estimated."
 )
 ON_WRITING: Final = (
     f"{nfs.ASYNC_CAVEAT[0].upper()}{nfs.ASYNC_CAVEAT[1:]}",
     (
-        "The times for EFS and for OpenZFS come from different tests: compare them roughly. Another test of both had"
-        f" {nfs.EFS_OPS_PER_S} and {nfs.SYNC_OPS_PER_S} (sync) writes of 4 KiB a second."
+        "The times for EFS and for OpenZFS come from different tests, so the comparison is rough. A test of both "
+        "measured"
+        f" {nfs.EFS_OPS_PER_S} writes of 4 KiB per second on EFS and {nfs.SYNC_OPS_PER_S} on OpenZFS (sync)."
     ),
-    "Workers race: no two of them may write the same file or make the same directory.",
+    "Parallel workers can conflict. Make sure that no two write the same file or create the same directory.",
 )
 ON_WORKERS: Final = (
-    "Each worker may open connections of its own: count those to a database (RDS), and sockets left in TIME_WAIT. Some "
-    "NFS clients, such as RHEL 6, serialise what workers ask for."
+    "Each worker may open its own connections. Check the number of database connections (RDS) and of sockets in "
+    "TIME_WAIT. Some NFS clients, such as RHEL 6, run the requests of all workers one after another."
 )
 
 
@@ -210,19 +211,20 @@ def _summary(inputs: SmallFiles, now: nfs.Timing | None, options: list[Option]) 
     where = f"{'to' if inputs.operation == 'write' else 'from'} {NAMES[inputs.storage]}"
     if now is None:
         return (
-            f"{what} {where}: nobody measured how OpenZFS reads, so there is no figure. Sync and async exports differ "
-            "only in writing."
+            f"{what} {where} has no estimate, because Slackwater has no measurements of reads from OpenZFS. Sync and "
+            "async "
+            "exports differ only for writes."
         )
-    each = " (one for each file)" if inputs.workers > inputs.files > 1 else ""
+    each = " (one per file)" if inputs.workers > inputs.files > 1 else ""
     best, worst = map(duration_words, _range(now))
-    how_long = worst if best == worst else f"{best} (work spread evenly) to {worst} (unevenly, as in /usr)"
-    answer = f"{what} {where} takes {_workers(_at_work(inputs))}{each} {how_long}: {_why(inputs, now)}."
+    how_long = worst if best == worst else f"{best} (work evenly distributed) to {worst} (unevenly, as in /usr)"
+    answer = f"{what} {where} takes {how_long} with {_workers(_at_work(inputs))}{each}. {_why(inputs, now)}."
     more = [one for one in options if one.storage == inputs.storage][:1]
     shared = [one for one in options if one.storage not in {inputs.storage, "ebs-gp3"} and one.seconds < now.seconds]
     faster = sorted(shared, key=lambda one: one.seconds)[:1]
-    ways = [f"{_workers(one.workers)} would take {_time(one)}" for one in more]
-    ways += [f"{NAMES[one.storage]} {'' if ways else 'would take '}{_time(one)}" for one in faster]
-    return f"{answer} {', '.join(ways)}." if ways else answer
+    ways = [f"With {_workers(one.workers)}, it takes {_time(one)}." for one in more]
+    ways += [f"On {NAMES[one.storage]}, it takes {_time(one)}." for one in faster]
+    return " ".join([answer, *ways])
 
 
 def _time(option: Option) -> str:
@@ -239,12 +241,12 @@ def _why(inputs: SmallFiles, now: nfs.Timing) -> str:
         case "latency":
             each_ms = rate.file_s * 1000
             return (
-                f"one worker alone spends {each_ms:.2g} ms on a file, waiting for answers; throughput is not the limit"
+                f"The limit is latency, not throughput: one worker alone waits {each_ms:.2g} ms per file for responses"
             )
         case "throughput":
-            return f"its throughput of {_rate_words(inputs.storage, rate)} is the limit"
+            return f"The limit is its throughput of {_rate_words(inputs.storage, rate)}"
         case "iops":
-            return f"its {rate.iops:,.0f} operations a second are the limit"
+            return f"The limit is its {rate.iops:,.0f} operations per second"
 
 
 def _rate_words(storage: nfs.Storage, rate: nfs.FileRate) -> str:
@@ -297,7 +299,8 @@ def _shared(storage: nfs.Storage, operation: nfs.Operation) -> str:
 
 
 OPENZFS_LEAST: Final = (
-    f", OpenZFS Multi-AZ from {fsx.OPENZFS['MULTI_AZ_1'].min_gib} GiB and {nfs.OPENZFS_SERVER.throughput_mb_s} MB/s on"
+    f" OpenZFS is Multi-AZ with at least {fsx.OPENZFS['MULTI_AZ_1'].min_gib} GiB and"
+    f" {nfs.OPENZFS_SERVER.throughput_mb_s} MB/s."
 )
 
 
@@ -308,11 +311,20 @@ def _assumptions(inputs: SmallFiles, *, side_by_side: bool) -> tuple[str, ...]:
     return (
         *(WRITING if writes else READING),
         *((SIDE_BY_SIDE,) if writes and side_by_side else ()),
-        f"assumed: the report's 1.1 GB of /usr were {nfs.REPORT_FILES:,} files; it does not say how many",
-        "assumed: one client, nothing else on the storage; EFS bursts to the end, as it does below 1 TiB with credits",
         (
-            'assumed: "Storage cost" is of the smallest storage that holds the files, at list prices: EFS Standard'
-            f" by the byte, gp3 by the GiB{openzfs}"
+            f"assumed: the 1.1 GB of /usr in the report are {nfs.REPORT_FILES:,} files. The report does not give the "
+            "number."
+        ),
+        "assumed: one client uses the storage, and EFS has burst credits until the end.",
+        (
+            "rule: this estimate compares times and excludes no storage. In contrast, shared-storage excludes EFS if "
+            "you "
+            "set "
+            "small-writes."
+        ),
+        (
+            "assumed: storage costs are list prices of the smallest storage for the files. EFS Standard is billed per "
+            f"byte, and gp3 per GiB.{openzfs}"
         ),
     )
 
@@ -320,40 +332,42 @@ def _assumptions(inputs: SmallFiles, *, side_by_side: bool) -> tuple[str, ...]:
 ONE_ZONE, REGIONAL = (efs.limits("bursting", one_zone=one_zone) for one_zone in (True, False))
 WRITING: Final = (
     (
-        f"calibrated: a file takes one worker {nfs.EFS_ONE_ZONE_FILE_S * 1000:g} ms on EFS One Zone and"
-        f" {nfs.EFS_REGIONAL_FILE_S * 1000:g} ms on Regional (within 2.4 % of the report of 2021), on gp3"
-        f" {nfs.FILE_RATES['ebs-gp3', 'write'].file_s * 1000:.2g} ms (order of magnitude only: page cache)"
+        f"calibrated: one worker writes a file in {nfs.EFS_ONE_ZONE_FILE_S * 1000:g} ms on EFS One Zone,"
+        f" {nfs.EFS_REGIONAL_FILE_S * 1000:g} ms on Regional (within 2.4 % of the 2021 report) and"
+        f" {nfs.FILE_RATES['ebs-gp3', 'write'].file_s * 1000:.2g} ms on gp3 (rough, because of the page cache)."
     ),
-    "measured: that was rsync, which writes a file under a temporary name and renames it",
+    "measured: the report used rsync, which writes each file under a temporary name and renames it.",
     (
-        f"assumed: EFS answers an operation in {ONE_ZONE.write_ms:g} ms (One Zone) or {REGIONAL.write_ms:g} ms, as "
-        "documented:"
-        f" {nfs.FILE_RATES['efs-one-zone', 'write'].operations:.0f} or"
-        f" {nfs.FILE_RATES['efs-regional', 'write'].operations:.0f} operations a file"
-    ),
-    (
-        f"calibrated: a file is {nfs.OPENZFS_OPERATIONS} operations on OpenZFS, which made {nfs.SYNC_OPS_PER_S} a "
-        "second sync"
-        f" and {nfs.ASYNC_OPS_PER_S:,} async, of 4 KiB, from a t3a.small (report of 2025)"
+        f"assumed: an EFS write operation takes {ONE_ZONE.write_ms:g} ms (One Zone) or {REGIONAL.write_ms:g} ms, as "
+        f"documented. So a file takes {nfs.FILE_RATES['efs-one-zone', 'write'].operations:.0f} or"
+        f" {nfs.FILE_RATES['efs-regional', 'write'].operations:.0f} operations."
     ),
     (
-        f"rule: all workers share EFS's {_shared('efs-regional', 'write')}, gp3's {_shared('ebs-gp3', 'write')}, "
-        "OpenZFS's"
-        f" {_shared('openzfs-sync', 'write')}"
+        f"calibrated: a file takes {nfs.OPENZFS_OPERATIONS} operations on OpenZFS. A t3a.small measured"
+        f" {nfs.SYNC_OPS_PER_S} (sync) and {nfs.ASYNC_OPS_PER_S:,} (async) operations of 4 KiB per second (2025 "
+        "report)."
+    ),
+    (
+        f"rule: all workers share the limits: {_shared('efs-regional', 'write')} on EFS,"
+        f" {_shared('ebs-gp3', 'write')} on gp3, {_shared('openzfs-sync', 'write')} on OpenZFS."
     ),
 )
 SIDE_BY_SIDE: Final = (
-    f"calibrated: P workers are P^{nfs.PARALLEL_EXPONENT:g} times as fast if work is spread as in /usr, P times if "
-    "evenly;"
-    f" assumed beyond {nfs.MEASURED_WORKERS}, and for OpenZFS"
+    f"calibrated: P workers are P^{nfs.PARALLEL_EXPONENT:g} times as fast if the work is distributed as in /usr, and P "
+    f"times if evenly. This is assumed above {nfs.MEASURED_WORKERS} workers and for OpenZFS."
 )
 READING: Final = (
     (
-        "measured: the times of find and cat in the report, by file; between 1, 2, 4 and 8 workers on a log scale, and "
-        "no faster beyond"
+        "measured: times per file are those of find and cat in the report. They are interpolated on a log scale "
+        "between "
+        "1, 2, 4 and 8 workers. More workers are no faster."
     ),
-    f"assumed: EFS answers an operation in {REGIONAL.read_ms:g} ms, as documented; a file is one operation on gp3",
-    f"rule: all workers share EFS's {_shared('efs-regional', 'read')}, gp3's {_shared('ebs-gp3', 'read')}",
+    f"assumed: an EFS read operation takes {REGIONAL.read_ms:g} ms, as documented. A file on gp3 takes one operation.",
+    (
+        f"rule: all workers share the limits: {_shared('efs-regional', 'read')} on EFS, {_shared('ebs-gp3', 'read')} "
+        "on "
+        "gp3."
+    ),
 )
 
 ESTIMATE = Estimate(
