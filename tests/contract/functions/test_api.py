@@ -640,7 +640,7 @@ def test_an_estimate_reports_all_mistakes_at_once_with_the_nearest_valid_values(
     status, _, problem = api("POST", "/estimates/network-transfer", wrong)
     assert status == 422
     assert {one["where"]: one["problem"] for one in problem["errors"]} == {
-        "body.instance_type": "is needed: the instance it goes through",
+        "body.instance_type": "is needed: type of the instance that transfers the data",
         "body.instance_typ": "no such input; did you mean instance_type?",
         "body.bytes": "'1TBit': no unit 'TBit' of a size; did you mean TB?",
         "body.needed_rate": "-1: a rate is a text with a unit, such as '100MiB/s'",

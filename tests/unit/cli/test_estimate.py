@@ -457,7 +457,7 @@ def test_output_to_a_file_is_plain_and_at_most_100_columns_wide(run) -> None:
     assert max(map(len, done.out.splitlines())) <= 100
     assert not [line for line in done.out.splitlines() if line != line.rstrip()]
     for line in (
-        "Type         Carries it  Baseline, MB/s  Peak, MB/s  Price, USD/hour",
+        "Instance type  Sustains it  Baseline rate, MB/s  Peak rate, MB/s  Cost, USD/hour",
         "Assumptions",
         "  --bytes            1TB",
     ):
@@ -503,7 +503,7 @@ def test_untrusted_text_cannot_control_the_terminal_or_look_like_a_line_of_slack
             ("--instance-type", "t3.micro", "--region", "us-est-1"),
             "--region: no region 'us-est-1'; did you mean us-east-1?",
         ),
-        (("--bytes", "1TB"), "--instance-type is needed: the instance it goes through"),
+        (("--bytes", "1TB"), "--instance-type is needed: type of the instance that transfers the data"),
         (
             ("--instance-type", "t3.micro", "--needed-rate", "100Mb/s"),
             "--needed-rate: '100Mb/s': no unit 'Mb/s' of a rate; Mbps are bits, MB/s bytes",

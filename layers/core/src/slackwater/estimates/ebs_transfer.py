@@ -40,50 +40,50 @@ BLOCK_BYTES: Final = 512
 class EbsTransfer(Inputs):
     """A transfer to or from one volume, through one instance."""
 
-    instance_type: str = Field(max_length=64, description="The instance the volume is attached to")
+    instance_type: str = Field(max_length=64, description="Type of the instance that the volume is attached to")
     volume_type: Literal["gp3", "gp2", "io1", "io2", "st1", "sc1", "standard"] = Field(
-        default="gp3", description="The volume's type"
+        default="gp3", description="Type of the volume"
     )
-    size: Size = Field(description="The volume's size")
-    bytes: Size = Field(description="How much is written or read")
+    size: Size = Field(description="Size of the volume")
+    bytes: Size = Field(description="Amount of data to write or read")
     volume_throughput: Rate | None = Field(
-        default=None, description="What is provisioned (gp3), or the volume's own limit instead of what its type has"
+        default=None, description="Provisioned throughput (gp3), or a limit that replaces the limit of the volume type"
     )
     volume_iops: int | None = Field(
-        default=None, ge=1, description="What is provisioned (gp3, io1, io2), or the volume's own limit"
+        default=None,
+        ge=1,
+        description="Provisioned IOPS (gp3, io1, io2), or a limit that replaces the limit of the volume type",
     )
-    io_size: Size = Field(
-        default="1MiB", validate_default=True, description="How large an I/O is; EBS splits larger ones than its own"
-    )
+    io_size: Size = Field(default="1MiB", validate_default=True, description="Size of one I/O (EBS splits large ones)")
 
 
 class TransferPhase(Result):
     """A part of the transfer in which nothing changes."""
 
     seconds: Figure = of("Time", "s")
-    mb_per_s: Figure = of("Rate", "MB/s")
-    bound_by: Literal["instance", "volume"] = of("Bound by")
-    limit: Literal["throughput", "iops"] = of("Its limit")
+    mb_per_s: Figure = of("Throughput", "MB/s")
+    bound_by: Literal["instance", "volume"] = of("Limited by")
+    limit: Literal["throughput", "iops"] = of("Kind of limit")
 
 
 class EbsTransferred(Result):
     """How long, how fast, what binds, and on what it would not."""
 
     seconds: Figure = of("Time", "s")
-    mb_per_s: Figure = of("Rate, on average", "MB/s")
-    bound_by: Literal["instance", "volume"] = of("Bound most of the time by")
-    limit: Literal["throughput", "iops"] = of("Its limit")
-    phases: list[TransferPhase] = of("One after the other")
-    instance_mb_per_s: Figure = of("What the instance carries", "MB/s")
-    instance_burst_mb_per_s: Figure = of("The same in its best half hour", "MB/s")
-    volume_mb_per_s: Figure = of("What the volume can do", "MB/s")
-    volume_burst_mb_per_s: Figure = of("The same while it has credits", "MB/s")
-    volume_refill_seconds: Figure | None = of("From no credits to all, at rest", "s", null="")
-    unbound_seconds: Figure = of("Time with an instance that never binds", "s")
-    volume_monthly_usd: Usd | None = of("Price of the volume", "USD/month")
-    hourly_usd: Usd | None = of("Price of the instance", "USD/hour")
-    smallest_unbound_instance_type: str | None = of("Smallest of its family that never binds", null="none")
-    smallest_unbound_hourly_usd: Usd | None = of("Its price", "USD/hour")
+    mb_per_s: Figure = of("Average throughput", "MB/s")
+    bound_by: Literal["instance", "volume"] = of("Limited most of the time by")
+    limit: Literal["throughput", "iops"] = of("Kind of limit")
+    phases: list[TransferPhase] = of("Phases of the transfer")
+    instance_mb_per_s: Figure = of("EBS throughput of the instance", "MB/s")
+    instance_burst_mb_per_s: Figure = of("Instance throughput in a 30-minute burst", "MB/s")
+    volume_mb_per_s: Figure = of("Throughput of the volume", "MB/s")
+    volume_burst_mb_per_s: Figure = of("Volume throughput with burst credits", "MB/s")
+    volume_refill_seconds: Figure | None = of("Time to refill all credits without load", "s", null="")
+    unbound_seconds: Figure = of("Time if the instance is not the limit", "s")
+    volume_monthly_usd: Usd | None = of("Cost of the volume", "USD/month")
+    hourly_usd: Usd | None = of("Cost of the instance", "USD/hour")
+    smallest_unbound_instance_type: str | None = of("Smallest size that is not the limit", null="none")
+    smallest_unbound_hourly_usd: Usd | None = of("Cost of that size", "USD/hour")
 
 
 def work(inputs: EbsTransfer, known: Known) -> Answer[EbsTransferred]:
@@ -306,7 +306,7 @@ def _alternatives(this: InstanceType, unbound: InstanceType | None, result: EbsT
 
 
 ESTIMATE = Estimate(
-    title="How long a transfer to or from an EBS volume takes, and whether the volume or the instance binds",
+    title="How long a transfer to or from an EBS volume takes, and whether the volume or the instance limits it",
     inputs=EbsTransfer,
     result=EbsTransferred,
     work=work,

@@ -23,54 +23,57 @@ MOST_READINGS: Final = 1_000
 class EfsCredits(Inputs):
     """An encoder's work on one file system in bursting mode, a job every day, or a steady rate."""
 
-    input: Size | None = Field(default=None, description="Size of the input, for one duration of footage")
-    input_rate: Rate | None = Field(default=None, description="Bit rate of the input, in place of its size")
+    input: Size | None = Field(default=None, description="Size of the input for one run")
+    input_rate: Rate | None = Field(default=None, description="Bit rate of the input, instead of its size")
     duration: Duration = Field(
-        default="1h", validate_default=True, description="Footage that input, outputs and pass logs are for"
+        default="1h", validate_default=True, description="Duration of the footage that one run encodes"
     )
-    renditions: int = Field(default=1, ge=1, le=MOST_READINGS, description="Renditions; each reads the video stream")
+    renditions: int = Field(
+        default=1, ge=1, le=MOST_READINGS, description="Number of renditions (each reads the video stream)"
+    )
     passes: int = Field(
-        default=1, ge=1, le=MOST_READINGS, description="Passes of each rendition; each reads the video stream"
+        default=1, ge=1, le=MOST_READINGS, description="Number of passes per rendition (each reads the video stream)"
     )
     video_share: float = Field(
-        default=1.0, ge=0, le=1, description="Share of the input that is the video stream; the rest is audio, read once"
+        default=1.0,
+        ge=0,
+        le=1,
+        description="Share of the input that is the video stream (the rest is audio, read once)",
     )
-    output_size: Size = Field(
-        default="0B", validate_default=True, description="Size of all outputs together, for one duration of footage"
-    )
+    output_size: Size = Field(default="0B", validate_default=True, description="Total size of the outputs of one run")
     pass_log: Size = Field(
         default="0B",
         validate_default=True,
-        description="Pass logs, written and read back once, for one duration of footage",
+        description="Size of the pass logs of one run, written and read once",
     )
-    stored: Size = Field(default="0B", validate_default=True, description="What the file system holds in Standard")
+    stored: Size = Field(default="0B", validate_default=True, description="Data in Standard storage")
     metered_rate: Rate | None = Field(
-        default=None, description="A steady rate by the clock, a byte read counted as a third of one written"
+        default=None, description="Constant metered rate (a read byte counts as a third of a written byte)"
     )
-    write_per_day: Size = Field(default="0B", validate_default=True, description="Written by a job that runs every day")
-    read_per_day: Size = Field(default="0B", validate_default=True, description="Read by it")
+    write_per_day: Size = Field(default="0B", validate_default=True, description="Data that a daily job writes")
+    read_per_day: Size = Field(default="0B", validate_default=True, description="Data that a daily job reads")
 
 
 class Credits(Result):
     """What the work costs in credits, and how long they last. What was not asked is null, and so is never."""
 
-    written_gib: Figure | None = of("Written, for one duration", "GiB", null="")
-    read_gib: Figure | None = of("Read, for one duration", "GiB", null="")
-    metered_gib: Figure | None = of("Credits used, for one duration", "GiB", null="")
-    footage_until_empty_hours: Figure | None = of("Footage until they are gone", "h", null="")
-    wall_until_empty_hours: Figure | None = of("Time at the metered rate until the credits are gone", "h", null="")
+    written_gib: Figure | None = of("Data written per run", "GiB", null="")
+    read_gib: Figure | None = of("Data read per run", "GiB", null="")
+    metered_gib: Figure | None = of("Burst credits used per run", "GiB", null="")
+    footage_until_empty_hours: Figure | None = of("Footage until the credits run out", "h", null="")
+    wall_until_empty_hours: Figure | None = of("Time until the credits run out", "h", null="")
     daily_metered_gib: Figure | None = of("Credits used by the daily job", "GiB", null="")
-    daily_earned_gib: Figure | None = of("Credits that a day earns", "GiB", null="")
-    daily_earned_gib_at_worst: Figure | None = of("The same, if it earns by size alone", "GiB", null="")
-    days_until_empty: int | None = of("Days that they carry the job", "d", null="")
-    days_until_empty_at_worst: int | None = of("The same, if it earns by size alone", "d", null="")
-    initial_credits_bytes: int = of("Credits at the start", "bytes")
-    write_ceiling_mib_s: Figure = of("Writing, with credits", "MiB/s")
-    read_ceiling_mib_s: Figure = of("Reading, with credits", "MiB/s")
-    baseline_mib_s: Figure = of("Metered, without credits", "MiB/s")
-    burst_minutes_a_day: Figure = of("Full burst that a day earns, by size", "min")
-    refill_hours: Figure = of("From empty to full at rest", "h")
-    refill_hours_at_worst: Figure | None = of("The same, if it earns by size alone", "h", null="never")
+    daily_earned_gib: Figure | None = of("Credits earned per day", "GiB", null="")
+    daily_earned_gib_at_worst: Figure | None = of("Credits earned per day, worst case", "GiB", null="")
+    days_until_empty: int | None = of("Days until the credits run out", "d", null="")
+    days_until_empty_at_worst: int | None = of("Days until they run out, worst case", "d", null="")
+    initial_credits_bytes: int = of("Initial burst credits", "bytes")
+    write_ceiling_mib_s: Figure = of("Write throughput with credits", "MiB/s")
+    read_ceiling_mib_s: Figure = of("Read throughput with credits", "MiB/s")
+    baseline_mib_s: Figure = of("Metered throughput without credits", "MiB/s")
+    burst_minutes_a_day: Figure = of("Full burst earned per day, worst case", "min")
+    refill_hours: Figure = of("Time to refill all credits without load", "h")
+    refill_hours_at_worst: Figure | None = of("Time to refill, worst case", "h", null="never")
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,33 +41,36 @@ REPORT: Final = 'report "Can Amazon EFS replace EBS?" (2025-02-19)'
 class EfsThroughputMode(Inputs):
     """What a file system holds, what its clients move in a month, and at most at a time."""
 
-    stored: Size = Field(description="What the file system holds")
-    read_per_month: Size = Field(default="0B", validate_default=True, description="Read in a month")
-    write_per_month: Size = Field(default="0B", validate_default=True, description="Written in a month")
+    stored: Size = Field(description="Data in the file system")
+    read_per_month: Size = Field(default="0B", validate_default=True, description="Data read per month")
+    write_per_month: Size = Field(default="0B", validate_default=True, description="Data written per month")
     peak: Rate | None = Field(
-        default=None, description="What clients move at most, reads and writes as in the month; its average without it"
+        default=None,
+        description="Peak throughput of all clients (default: the month's average)",
     )
-    provisioned: Rate | None = Field(default=None, description="What to provision; what the peak needs without it")
+    provisioned: Rate | None = Field(
+        default=None, description="Throughput to provision (default: what the peak requires)"
+    )
     efs: Literal["one-zone", "regional"] = Field(default="regional", description="Type of the file system")
     operation_size: Size | None = Field(
-        default=None, description="Mean size of an operation; 32 KiB or more without it"
+        default=None, description="Average size of an operation (default: at least 32 KiB)"
     )
 
 
 class Mode(Result):
     """One mode: its price, and what it carries."""
 
-    storage_usd: Usd | None = of("Storage", "USD/month")
-    throughput_usd: Usd | None = of("Throughput", "USD/month")
-    monthly_usd: Usd | None = of("Together", "USD/month")
-    carries_peak: bool = of("Carries the peak")
-    sustains_month: bool = of("Carries the month")
-    why_not: str | None = of("Why not", null="")
-    credits_last_days: Figure | None = of("Credits last at the month's average", "d", null="")
-    read_ceiling_mib_s: Figure = of("Reading at most", "MiB/s")
-    write_ceiling_mib_s: Figure = of("Writing at most", "MiB/s")
-    clients_at_least: int = of("Clients that the peak needs")
-    throughput_as_gp3_gib: Figure | None = of("gp3 storage for the price of the throughput", "GiB-months")
+    storage_usd: Usd | None = of("Storage cost", "USD/month")
+    throughput_usd: Usd | None = of("Throughput cost", "USD/month")
+    monthly_usd: Usd | None = of("Total cost", "USD/month")
+    carries_peak: bool = of("Supports the peak")
+    sustains_month: bool = of("Supports the month's load")
+    why_not: str | None = of("Reason", null="")
+    credits_last_days: Figure | None = of("Credits last at average load", "d", null="")
+    read_ceiling_mib_s: Figure = of("Maximum read throughput", "MiB/s")
+    write_ceiling_mib_s: Figure = of("Maximum write throughput", "MiB/s")
+    clients_at_least: int = of("Clients needed to reach the peak")
+    throughput_as_gp3_gib: Figure | None = of("gp3 storage at the same cost as throughput", "GiB-months")
 
 
 class Modes(Result):
@@ -81,11 +84,11 @@ class Modes(Result):
 class Choice(Result):
     """The modes, and the cheapest that does."""
 
-    recommended: EfsMode | None = of("The cheapest that carries it", null="none, or it depends on the month")
-    modes: Modes = of("Modes")
-    peak_mib_s: Figure = of("Peak", "MiB/s")
-    average_mib_s: Figure = of("Average of the month", "MiB/s")
-    provisioned_mib_s: Figure = of("Provisioned, as priced", "MiB/s")
+    recommended: EfsMode | None = of("Lowest-cost mode for this load", null="none, or it depends on the data per month")
+    modes: Modes = of("Throughput modes")
+    peak_mib_s: Figure = of("Peak throughput", "MiB/s")
+    average_mib_s: Figure = of("Average throughput of the month", "MiB/s")
+    provisioned_mib_s: Figure = of("Throughput of Provisioned", "MiB/s")
     break_even_average_percent: Figure | None = of("Average use above which Elastic costs more", "%")
 
 

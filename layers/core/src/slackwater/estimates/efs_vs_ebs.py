@@ -75,18 +75,18 @@ Hours = Annotated[
 class EfsVsEbs(Inputs):
     """What is used, and what would be allocated for it."""
 
-    used: Size | None = Field(default=None, description="What is used, all the while")
+    used: Size | None = Field(default=None, description="Storage used, if it is constant")
     usage_csv: str | None = Field(
         default=None,
         max_length=LONGEST_CSV,
-        description="What is used by the minute, in place of a constant: lines of minute,GiB",
+        description="CSV file of the storage used over time, with lines of minute,GiB",
         json_schema_extra={"file": True},
     )
     hours: Hours | None = Field(
         default=None,
-        description="For how long, in hours or as a duration; a month without it, or as long as the usage goes on",
+        description="Hours or duration of use (default: a month, or what the CSV file covers)",
     )
-    allocated: Size | None = Field(default=None, description="Size of the volume it would be on")
+    allocated: Size | None = Field(default=None, description="Size of the EBS volume to compare with")
     efs: Literal["one-zone", "regional"] = Field(default="regional", description="Type of the file system")
     ebs: Literal["gp3"] = Field(default="gp3", description="Type of the volume")
 
@@ -94,17 +94,17 @@ class EfsVsEbs(Inputs):
 class Costs(Result):
     """What both cost. A price that is not known is null, and so is what depends on it."""
 
-    efs_usd: Usd | None = of("EFS", "USD")
-    ebs_usd: Usd | None = of("The volume", "USD", null="")
-    break_even_allocated_gib: Figure | None = of("Volume that costs as much as EFS", "GiB")
-    break_even_ratio: Figure | None = of("Times what is used on average", "")
-    cheaper: Literal["efs", "ebs", "equal"] | None = of("Cheaper", null="")
-    efs_hours: Figure = of("Billed on EFS", "h")
-    ebs_hours: Figure = of("Billed on the volume", "h")
-    used_mean_gib: Figure = of("Used on average", "GiB")
-    used_most_gib: Figure = of("Used at most", "GiB")
-    allocated_gib: int | None = of("Allocated", "GiB", null="")
-    allocated_suffices: bool | None = of("The volume holds the most that is used", null="")
+    efs_usd: Usd | None = of("Cost on EFS", "USD")
+    ebs_usd: Usd | None = of("Cost of the volume", "USD", null="")
+    break_even_allocated_gib: Figure | None = of("Volume size at the same cost as EFS", "GiB")
+    break_even_ratio: Figure | None = of("That size, as a multiple of average usage", "")
+    cheaper: Literal["efs", "ebs", "equal"] | None = of("Lower-cost option", null="")
+    efs_hours: Figure = of("Hours billed on EFS", "h")
+    ebs_hours: Figure = of("Hours billed for the volume", "h")
+    used_mean_gib: Figure = of("Average usage", "GiB")
+    used_most_gib: Figure = of("Maximum usage", "GiB")
+    allocated_gib: int | None = of("Size of the volume", "GiB", null="")
+    allocated_suffices: bool | None = of("Volume is large enough", null="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,7 +286,7 @@ def _assumptions(inputs: EfsVsEbs, known: Known) -> Iterator[str]:
 
 
 ESTIMATE = Estimate(
-    title="What EFS costs beside an EBS volume",
+    title="What EFS costs compared with an EBS volume",
     inputs=EfsVsEbs,
     result=Costs,
     work=work,

@@ -22,35 +22,40 @@ REPORT: Final = 'report "Your network I/O credits are zero!" (2023-12-06)'
 class NetworkTransfer(Inputs):
     """A transfer through one instance, in one direction."""
 
-    instance_type: str = Field(max_length=64, description="The instance it goes through")
-    bytes: Size | None = Field(default=None, description="How much goes through it")
+    instance_type: str = Field(max_length=64, description="Type of the instance that transfers the data")
+    bytes: Size | None = Field(default=None, description="Amount of data to transfer")
     needed_rate: Rate | None = Field(
-        default=None, description="How fast it should go, and no faster; its peak without it"
+        default=None,
+        description="Rate that you require, and the highest that is used (default: the peak of the instance)",
     )
     families: list[Annotated[str, Field(max_length=32)]] = Field(
-        default=[], max_length=20, description="Families to look for a type in; its own and a general one without it"
+        default=[],
+        max_length=20,
+        description="Instance families to search (default: its own and a general-purpose one)",
     )
-    zones: int = Field(default=1, ge=1, le=6, description="Zones of an interface endpoint, for its price")
+    zones: int = Field(
+        default=1, ge=1, le=6, description="Number of Availability Zones of an interface endpoint, for its cost"
+    )
 
 
 class Carrier(Result):
     """An instance type, and whether its baseline carries what is needed."""
 
-    instance_type: str = of("Type")
-    carries: bool = of("Carries it")
-    baseline_mb_per_s: Figure = of("Baseline", "MB/s")
-    peak_mb_per_s: Figure = of("Peak", "MB/s")
-    hourly_usd: Usd | None = of("Price", "USD/hour")
+    instance_type: str = of("Instance type")
+    carries: bool = of("Sustains it")
+    baseline_mb_per_s: Figure = of("Baseline rate", "MB/s")
+    peak_mb_per_s: Figure = of("Peak rate", "MB/s")
+    hourly_usd: Usd | None = of("Cost", "USD/hour")
 
 
 class Endpoint(Result):
     """A VPC endpoint: what it costs, and whom it helps."""
 
-    hourly_usd: Usd | None = of("By the hour and zone", "USD/hour")
-    per_gib_usd: Usd | None = of("By the GiB", "USD/GiB")
-    monthly_usd: Usd | None = of("Its hours in a month, all zones", "USD/month")
-    transfer_usd: Usd | None = of("Data of this transfer", "USD", null="")
-    helps: str = of("Whom it helps")
+    hourly_usd: Usd | None = of("Cost per hour and zone", "USD/hour")
+    per_gib_usd: Usd | None = of("Cost per GiB", "USD/GiB")
+    monthly_usd: Usd | None = of("Cost per month, all zones", "USD/month")
+    transfer_usd: Usd | None = of("Cost of this transfer", "USD", null="")
+    helps: str = of("Suitable for")
 
 
 class Endpoints(Result):
@@ -63,14 +68,14 @@ class Endpoints(Result):
 class Transfer(Result):
     """How fast, how long, and on what else."""
 
-    baseline_mb_per_s: Figure = of("Baseline", "MB/s")
-    peak_mb_per_s: Figure = of("Peak", "MB/s")
-    needed_mb_per_s: Figure = of("Needed", "MB/s")
-    seconds_at_baseline: Figure | None = of("With the burst gone", "s", null="")
-    seconds_range: tuple[Figure, Figure] | None = of("With 5 to 60 minutes of burst first, best to worst", "s", null="")
-    instance_types: list[Carrier] = of("The smallest type of each family that carries it, else its largest")
-    without_burst: list[Carrier] = of("The smallest of each that carries it and has no burst")
-    endpoints: Endpoints = of("Past the instance")
+    baseline_mb_per_s: Figure = of("Baseline rate", "MB/s")
+    peak_mb_per_s: Figure = of("Peak rate", "MB/s")
+    needed_mb_per_s: Figure = of("Required rate", "MB/s")
+    seconds_at_baseline: Figure | None = of("Time without network credits", "s", null="")
+    seconds_range: tuple[Figure, Figure] | None = of("Time with a 5 to 60-minute burst", "s", null="")
+    instance_types: list[Carrier] = of("Smallest type per family that sustains the rate, or else the largest type")
+    without_burst: list[Carrier] = of("Smallest type per family that sustains the rate and never depends on credits")
+    endpoints: Endpoints = of("VPC endpoints as alternatives")
 
 
 def work(inputs: NetworkTransfer, known: Known) -> Answer[Transfer]:
@@ -287,7 +292,7 @@ def _alternatives(
 
 
 ESTIMATE = Estimate(
-    title="How long a transfer takes once the network credits are gone, and what carries it: larger types, endpoints",
+    title="How long a transfer takes without network credits, and which instance types or endpoints sustain it",
     inputs=NetworkTransfer,
     result=Transfer,
     work=work,

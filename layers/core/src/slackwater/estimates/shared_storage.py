@@ -49,29 +49,29 @@ PROTOCOLS: Final[Mapping[Service, frozenset[str]]] = {
 class SharedStorage(Inputs):
     """What has to be shared, and how hard it is used."""
 
-    capacity: Size = Field(description="What it has to hold")
+    capacity: Size = Field(description="Amount of data to store")
     throughput: Rate = Field(
-        default="0B/s", validate_default=True, description="What clients move at most, all together"
+        default="0B/s", validate_default=True, description="Peak throughput of all clients together"
     )
-    iops: int = Field(default=0, ge=0, le=10**9, description="Operations a second at most, all together")
-    protocol: Literal["nfs", "smb", "iscsi"] = Field(default="nfs", description="How clients speak to it")
-    multi_az: bool = Field(default=False, description="It has to outlive the loss of an Availability Zone")
+    iops: int = Field(default=0, ge=0, le=10**9, description="Peak operations per second of all clients together")
+    protocol: Literal["nfs", "smb", "iscsi"] = Field(default="nfs", description="Protocol of the clients")
+    multi_az: bool = Field(default=False, description="Require storage that survives the loss of an Availability Zone")
     small_writes: bool = Field(
-        default=False, description="Many small files are written, each waiting for its acknowledgement"
+        default=False, description="Clients write many small files and wait for each write (excludes EFS)"
     )
-    read_per_month: Size = Field(default="0B", validate_default=True, description="Read in a month")
-    write_per_month: Size = Field(default="0B", validate_default=True, description="Written in a month")
+    read_per_month: Size = Field(default="0B", validate_default=True, description="Data read per month")
+    write_per_month: Size = Field(default="0B", validate_default=True, description="Data written per month")
 
 
 class Offer(Result):
     """One service: what it costs, whether it fits, and why not."""
 
-    monthly_usd: Usd | None = of("A month", "USD/month")
+    monthly_usd: Usd | None = of("Monthly cost", "USD/month")
     fits: bool = of("Fits")
     why_not: str | None = of("Why not", null="")
-    configuration: str | None = of("As priced", null="none holds it")
-    minimums: str = of("At least")
-    suits: str = of("Suits")
+    configuration: str | None = of("Priced setup", null="none is large enough")
+    minimums: str = of("Minimum")
+    suits: str = of("Suited to")
 
 
 class Offers(Result):
@@ -86,18 +86,18 @@ class Measured(Result):
     """Writes a second that were measured from one client."""
 
     storage: str = of("Storage")
-    provisioned: str = of("Provisioned")
-    iops_4_kib: int = of("Of 4 KiB", "writes/s")
-    iops_1_mib: int = of("Of 1 MiB", "writes/s")
+    provisioned: str = of("Configuration")
+    iops_4_kib: int = of("4 KiB writes", "writes/s")
+    iops_1_mib: int = of("1 MiB writes", "writes/s")
 
 
 class SharedStorageChoice(Result):
     """The services, and the cheapest that fits."""
 
-    recommended: Service | None = of("The cheapest that fits", null="none")
+    recommended: Service | None = of("Lowest-cost service that fits", null="none")
     services: Offers = of("Services")
-    measured: list[Measured] = of("Measured, not modelled")
-    caveats: list[str] = of("Mind", null="")
+    measured: list[Measured] = of("Measured write rates of one client")
+    caveats: list[str] = of("Warnings", null="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -390,7 +390,7 @@ def _assumptions(load: Load, ontap: fsx.Deployment) -> tuple[str, ...]:
 
 
 ESTIMATE = Estimate(
-    title="What servers should share files on: EFS, FSx for NetApp ONTAP or FSx for OpenZFS",
+    title="Which storage servers should share files on: EFS, FSx for NetApp ONTAP or FSx for OpenZFS",
     inputs=SharedStorage,
     result=SharedStorageChoice,
     work=work,

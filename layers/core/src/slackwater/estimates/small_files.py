@@ -60,11 +60,11 @@ ON_WORKERS: Final = (
 class SmallFiles(Inputs):
     """Files that one client writes or reads."""
 
-    files: int = Field(ge=1, le=10**12, description="How many files")
-    bytes: Size = Field(description="How large they are, all together")
-    workers: int = Field(default=1, ge=1, le=256, description="How many work side by side")
-    storage: nfs.Storage = Field(default="efs-regional", description="What they are on, or go to")
-    operation: nfs.Operation = Field(default="write", description="Whether they are written or read")
+    files: int = Field(ge=1, le=10**12, description="Number of files")
+    bytes: Size = Field(description="Total size of the files")
+    workers: int = Field(default=1, ge=1, le=256, description="Number of parallel workers")
+    storage: nfs.Storage = Field(default="efs-regional", description="Storage to write to or read from")
+    operation: nfs.Operation = Field(default="write", description="Operation to estimate")
 
 
 class Option(Result):
@@ -74,22 +74,22 @@ class Option(Result):
     workers: int = of("Workers")
     seconds: Figure = of("At worst", "s")
     seconds_range: tuple[Figure, Figure] = of("Best to worst", "s")
-    bound_by: nfs.Bound = of("Bound by")
+    bound_by: nfs.Bound = of("Limit")
     monthly_usd: Usd | None = of("Storage cost", "USD/month")
-    caveat: str = of("But")
+    caveat: str = of("Note")
 
 
 class SmallFilesTime(Result):
     """How long the files take, what decides it, and what else there is."""
 
     seconds: Figure | None = of("At worst", "s")
-    seconds_range: tuple[Figure, Figure] | None = of("Best (evenly spread) to worst", "s")
-    bound_by: nfs.Bound | None = of("Bound by")
-    files_per_second: Figure | None = of("Files", "files/s")
-    operations_per_second: Figure | None = of("Operations", "operations/s")
+    seconds_range: tuple[Figure, Figure] | None = of("Best to worst case", "s")
+    bound_by: nfs.Bound | None = of("Limit")
+    files_per_second: Figure | None = of("Files per second", "files/s")
+    operations_per_second: Figure | None = of("Operations per second", "operations/s")
     monthly_usd: Usd | None = of("Storage cost", "USD/month")
-    alternatives: list[Option] = of("Other ways")
-    warnings: list[str] = of("Mind")
+    alternatives: list[Option] = of("Alternatives")
+    warnings: list[str] = of("Warnings")
 
 
 def work(inputs: SmallFiles, known: Known) -> Answer[SmallFilesTime]:
@@ -371,7 +371,7 @@ READING: Final = (
 )
 
 ESTIMATE = Estimate(
-    title="How long many small files take, and on what they would take less",
+    title="How long many small files take, and which options are faster",
     inputs=SmallFiles,
     result=SmallFilesTime,
     work=work,

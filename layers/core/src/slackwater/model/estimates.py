@@ -46,9 +46,9 @@ class Inputs(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
 
-    region: str | None = Field(default=None, description="Region whose prices and instance types count", max_length=32)
+    region: str | None = Field(default=None, description="Region of the prices and instance types", max_length=32)
     hours_per_month: float = Field(
-        default=HOURS_PER_MONTH, ge=672, le=744, description="Hours in a month; AWS's own is 730"
+        default=HOURS_PER_MONTH, ge=672, le=744, description="Hours in a month (AWS uses 730)"
     )
 
 
