@@ -56,7 +56,7 @@ def test_hours_show_the_load_if_no_size_carries_even_their_mean() -> None:
 
 def test_a_check_is_read_only_if_the_volumes_can_reach_the_limit() -> None:
     """A volume of 20,000 IOPS and 1,000 MiB/s: more than the throughput of an m5.8xlarge, less than its IOPS."""
-    both = {THROUGHPUT.check: 0.0, IOPS.check: 1.0}
+    both = {(THROUGHPUT.check, HOUR_S): [0.0] * 192, (IOPS.check, HOUR_S): [1.0] * 192} | moved([100.0] * 8 * 288)
     small, large = (judged(both, instance_type=one) for one in ("m6i.large", "m5.8xlarge"))
 
     assert isinstance(small[0], Flagged)

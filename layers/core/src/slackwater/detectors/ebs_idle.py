@@ -32,7 +32,7 @@ from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, Volume
 from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.rules import advice, ebs, examples
-from slackwater.rules.ebs_peaks import READS, WRITES
+from slackwater.rules.ebs_peaks import BYTES, OPERATIONS, READS, WRITES
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 from slackwater.rules.series import hole_words, whole_days
 
@@ -64,6 +64,10 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
         return Fine(f"it was attached less than {limits.least_days} whole days ago")
 
     window = max(limits.window_days, limits.least_days)
+    for part in (*BYTES.parts, *OPERATIONS.parts):  # an operation moves at most 1 MiB
+        peaks = [seen.if_read(need) for need in ebs.daily(volume, window, part.peak)]
+        if any(one and _used([one.over(part.per)], limits) for one in peaks):
+            return Fine("it is read or written")
     (writes,) = seen.read(*ebs.daily(volume, window, WRITTEN))
     if _used([writes], limits):
         return Fine("it is written")
@@ -150,6 +154,7 @@ DETECTOR = Detector(
     limits=IdleLimits,
     reads=(Instance,),
     judge=judge,
+    judge_last=True,
     outranks=("ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-size", "ebs-surplus-throughput"),
     cases=(
         idle("five weeks of zeros", Flagged, "500 GiB gp3 on reports, not one operation in 35 days"),

@@ -26,6 +26,7 @@ from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric
 from slackwater.model.money import Change, difference, ec2_hour, hours
 from slackwater.model.resources import Instance, Volume
+from slackwater.model.units import HOUR_S
 from slackwater.model.verdicts import Advice, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.performance import ebs as formulas
 from slackwater.rules import advice, ebs, ec2, examples
@@ -58,6 +59,10 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
     if seen.is_younger(instance.launched_at, days=limits.least_days):
         return Fine(f"it was started less than {limits.least_days} days ago")
 
+    hourly = [seen.if_read(need) for need in ec2.needs(instance, HOUR_S, limits.least_days, IN, OUT)]
+    moved_mb = sum(sum(one.present) for one in hourly if one) / MB
+    if moved_mb >= limits.network_mb * (limits.least_days + 1):  # these hours touch one day more
+        return Fine(f"it moved {moved_mb:,.0f} MB in {limits.least_days} days")
     # Days before the last start count too: if the instance was busy then, someone may need it again.
     (cpu,) = seen.read(*ec2.daily(instance, limits.window_days, CPU))
     if (percent := max(cpu.present, default=0)) >= limits.cpu_percent:
@@ -152,6 +157,7 @@ DETECTOR = Detector(
     limits=IdleLimits,
     reads_if_allowed=(Volume,),
     judge=judge,
+    judge_last=True,
     cases=(
         idle("five weeks of next to nothing", Flagged, "m6i.large: at most 2.1 % CPU and 2.0 MB a day for 35 days"),
         idle("started 20 days ago, and not used since", Flagged, "for 19 days", launched_at=days_ago(20)),

@@ -107,11 +107,10 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
     five_minutes = efs.needs(file_system, FIVE_MINUTES_S, window.back, METERED)
     if free and not _may_be_at_limit(seen.read(hours[0])[0], limits, ceiling, long_bytes):
         return Fine(FREE)
-    operations = efs.daily(file_system, LOOK_BACK_DAYS, OPERATIONS) if elastic else ()
-    by_hour, permitted, *_ = seen.read(*hours, *operations, *(five_minutes if free else ()))
+    by_hour, permitted, *_ = seen.read(*hours, *(five_minutes if free else ()))
     answer = window.demand(permitted, by_hour)
     if free or isinstance(answer, Unknown) or not _is_calm(answer, limits):
-        month = () if free else MOVED if elastic else (*MOVED, BALANCE)
+        month = () if free else (*MOVED, OPERATIONS if elastic else BALANCE)
         metered, *_ = seen.read(*five_minutes, *efs.daily(file_system, LOOK_BACK_DAYS, *month))
         answer = window.demand(permitted, metered)
     demand = unless_decided(answer)

@@ -8,7 +8,7 @@ keeps only the daily ones.
 """
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -16,7 +16,7 @@ from typing import Final
 from slackwater.engine.managed import naming_the_manager
 from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError, query_of, window_of
 from slackwater.engine.remedies import resolved
-from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, MetricsNeededError, Seen
+from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, MetricsNeededError, OthersFirstError, Seen
 from slackwater.model.findings import HELD_BACK, UnknownVerdict
 from slackwater.model.fleet import Fleet, RecordNeededError, UnreadableRecordError
 from slackwater.model.metrics import Need, Series
@@ -114,8 +114,10 @@ class EvaluationQueue:
         self.questions = sum(len(fleet.all(one.detector.resource)) for one in enabled)
         self.evaluated = 0
         self._waiting = 0  # groups that wait for metrics
-        early = sorted(enabled, key=lambda one: not fleet.on_demand.intersection(one.detector.reads))
-        groups = _by_resource_group(fleet, early).values()
+        in_order = sorted(
+            enabled, key=lambda one: (one.detector.judge_last, not fleet.on_demand.intersection(one.detector.reads))
+        )
+        groups = _by_resource_group(fleet, in_order).values()
         self._unopened: Iterator[_ResourceGroup] = map(_ResourceGroup, groups)  # a list would keep their metrics
 
     def next_call(self, *, idle: bool) -> MetricCall | None:
@@ -171,7 +173,10 @@ class EvaluationQueue:
         still_open, needs = [], set[Need]()
         for question in group.open:
             try:
-                verdict = self._judge(question, group)
+                verdict = self._judge(question, group, needs)
+            except OthersFirstError:
+                still_open.append(question)
+                continue
             except MetricsNeededError as needed:
                 still_open.append(question)
                 needs.update(needed.needs)
@@ -190,25 +195,26 @@ class EvaluationQueue:
             group.answered = {need: series for need, series in group.answered.items() if need.period_s == DAY_S}
         self._queue(group, needs)
 
-    def _judge(self, question: _Question, group: _ResourceGroup) -> Verdict:
-        """Evaluate one question.
+    def _judge(self, question: _Question, group: _ResourceGroup, asked: Collection[Need]) -> Verdict:
+        """Evaluate one question. `asked` is what other questions of the group have asked for in this round.
 
         Raises:
             MetricsNeededError: The queue has to collect these metrics first.
+            OthersFirstError: The queue has to collect what the others asked for first.
             RecordNeededError: The queue has to request this record first.
         """
         if unread := self._unread(question, group):
             return unread
         detector, limits = question.enabled.detector, question.enabled.limits
         try:
-            seen = Seen(self._now, self.fleet, group.answered, group.unread)
+            seen = Seen(self._now, self.fleet, group.answered, group.unread, asked)
             verdict = detector.verdict(question.resource, seen, limits)
             return self._resolved(question, verdict) if isinstance(verdict, Flagged) else verdict
         except MetricsNeededError as needed:
             if unanswerable := self._ask(question, needed.needs):
                 return unanswerable
             raise
-        except RecordNeededError:
+        except (RecordNeededError, OthersFirstError):
             raise
         except (UnpublishedError, UnreadableRecordError) as error:
             return Unknown(str(error))

@@ -50,6 +50,10 @@ class MetricsNeededError(Exception):
         self.needs = needs
 
 
+class OthersFirstError(Exception):
+    """Interrupts a judgement until the engine has collected what other detectors asked for in the same round."""
+
+
 class DecidedError(Exception):
     """Stops a judgement with its `verdict`."""
 
@@ -74,7 +78,12 @@ class Seen:
     """What a detector can use to judge: the current time, the fleet and the metrics."""
 
     def __init__(
-        self, now: datetime, fleet: Fleet, answered: Mapping[Need, Series], unread: Collection[Need] = ()
+        self,
+        now: datetime,
+        fleet: Fleet,
+        answered: Mapping[Need, Series],
+        unread: Collection[Need] = (),
+        asked: Collection[Need] = (),
     ) -> None:
         """Create the input of one judgement.
 
@@ -83,12 +92,14 @@ class Seen:
             fleet: The inventory of the target.
             answered: The series that the engine has collected in all rounds so far.
             unread: Optional needs whose metric call failed.
+            asked: What other detectors have asked for in this round.
         """
         self.now = now
         self._now_s = now.timestamp()
         self.fleet = fleet
         self._answered = answered
         self._unread = unread
+        self._asked = asked
 
     def read(self, *needs: Need) -> tuple[Series, ...]:
         """Return the series of each need, in order. A series may have no data.
@@ -100,6 +111,18 @@ class Seen:
             return tuple(map(self._answered.__getitem__, needs))
         except KeyError:
             raise MetricsNeededError(tuple(need for need in needs if need not in self._answered)) from None
+
+    def if_read(self, need: Need) -> Series | None:
+        """Return the series if another detector reads it for the same resource; else None. It costs no metric.
+
+        Use it in a detector with `judge_last`, for a series that may decide before it asks for its own.
+
+        Raises:
+            OthersFirstError: Another detector has just asked for it. The engine restarts the judgement with the answer.
+        """
+        if need in self._asked:
+            raise OthersFirstError
+        return self._answered.get(need)
 
     def could_not_read(self, *needs: Need) -> bool:
         """Return whether a call for any of these optional metrics failed. Then its series has no data."""
@@ -154,6 +177,7 @@ class Detector[R: Resource, L: Limits]:
         reads_if_allowed: Other kinds of record that improve its judgement, but are not required.
         outranks: Ids of detectors that find only a part of the same issue. If both flag a resource, only this one
             is reported.
+        judge_last: Whether it is judged after the others of its resource, because it uses `Seen.if_read`.
     """
 
     title: str
@@ -165,6 +189,7 @@ class Detector[R: Resource, L: Limits]:
     reads: tuple[type[Record], ...] = ()
     reads_if_allowed: tuple[type[Record], ...] = ()
     outranks: tuple[str, ...] = ()
+    judge_last: bool = False
 
     def verdict(self, resource: R, seen: Seen, limits: L) -> Verdict:
         """Return the verdict on a resource, including one with which `unless_decided` stopped the judgement."""

@@ -29,7 +29,7 @@ TARGETS: Final = TypeAdapter(tuple[Target, ...])
 BATCHES: Final = TypeAdapter(tuple[ScanBatch, ...])
 
 MOST_BATCHED: Final = 20
-"""How many targets one function call scans at most. Most regions are empty: 20 of them take 15 seconds."""
+"""How many targets one function call scans at most. Most regions are empty: 20 of them take a few seconds."""
 FEWEST_BATCHES: Final = 100
 """An audit has at least this many batches, or one for each target if it has fewer, so that it scans as many targets at
 the same time as it may.
@@ -229,7 +229,7 @@ class Planner:
 def batches_of(targets: Sequence[Target]) -> tuple[ScanBatch, ...]:
     """Divide targets into batches for one function call each.
 
-    A batch scans its targets one after the other, and the regions of an account follow each other in `targets`. So
+    A batch scans only a few targets at the same time, and the regions of an account follow each other in `targets`. So
     neighbours go to different batches: otherwise, the regions of a large account would wait for each other.
     """
     size = min(MOST_BATCHED, max(1, len(targets) // FEWEST_BATCHES))

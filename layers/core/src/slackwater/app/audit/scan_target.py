@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from slackwater.app.audit.plan import plan_of
-from slackwater.app.audit.scan import Audit
+from slackwater.app.audit.scan import TARGETS_AT_ONCE, Audit
 from slackwater.app.audit.target_documents import parts_of
 from slackwater.app.policy.stored import Policies
 from slackwater.app.telemetry import LOGGER
@@ -85,7 +86,7 @@ class Scanner:
     def scan_batch(
         self, audit_id: str, tasks: Sequence[ScanTask], left_s: Callable[[], float]
     ) -> tuple[list[ScanTask], bool]:
-        """Scan several targets one after the other, as planned. Skip those whose documents are all stored.
+        """Scan several targets, a few at the same time, as planned. Skip those whose documents are all stored.
 
         Args:
             audit_id: The audit.
@@ -103,21 +104,25 @@ class Scanner:
         """
         plan = plan_of(self.documents, audit_id)
         policy = self.policies.at(plan.policy, plan.detectors)
-        rest, complete = list[ScanTask](), True
-        for place, task in enumerate(tasks):
-            if place and left_s() < TO_BEGIN_S:
-                rest.append(task)
-                continue
+
+        def scan(task: ScanTask) -> Scanned | None:
+            """Return the progress of a target; None if it starts again in an invocation of its own."""
+            if task is not tasks[0] and left_s() < TO_BEGIN_S:
+                return None
             try:
-                scanned = self._scanned_before(audit_id, task) or self._scan(plan, policy, task, left_s)
+                return self._scanned_before(audit_id, task) or self._scan(plan, policy, task, left_s)
             except Exception as error:  # noqa: BLE001 -- this target is tried again, and the others continue
                 LOGGER.warning(f"{task.target.account} in {task.target.region} is tried again by itself: {error!r}")
-                rest.append(task)
-                continue
-            complete = complete and scanned.complete
-            if scanned.next_part:
-                rest.append(ScanTask(task.target, scanned.next_part))
-        return rest, complete
+                return None
+
+        with ThreadPoolExecutor(TARGETS_AT_ONCE) as pool:
+            progress = list(zip(tasks, pool.map(scan, tasks), strict=True))
+        rest = [
+            replace(task, part=scanned.next_part) if scanned else task
+            for task, scanned in progress
+            if scanned is None or scanned.next_part
+        ]
+        return rest, all(scanned.complete for _, scanned in progress if scanned)
 
     def _scanned_before(self, audit_id: str, task: ScanTask) -> Scanned | None:
         """Return the progress if all documents of a target are stored, because its batch ended early or is repeated.
