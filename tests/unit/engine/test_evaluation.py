@@ -616,3 +616,49 @@ def test_a_verdict_of_a_guard_stops_the_judgement(verdict: Fine | Unknown) -> No
     assert not queue.flagged
     assert [one.reason for one in queue.unknown] == ([verdict.reason] if isinstance(verdict, Unknown) else [])
     assert not queue.failures
+
+
+def uses_or_reads(other: Need, own: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
+    """Return a judge function that is content with points of another detector, else reads its own."""
+
+    def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+        series = seen.if_read(other)
+        if series and max(series.present, default=0) > 0:
+            return Flagged(summary="other", confidence="high", evidence=(), advice=(), fingerprint_inputs=())
+        seen.read(own)
+        return FLAG
+
+    return judge
+
+
+OTHER, OWN = reads(14, HOUR_S), reads(35)
+
+
+def judged_last(other: Need, answer: Callable[[MetricQuery], Series | str]) -> tuple[list[str], list[int]]:
+    """Return the summaries of the last detector, and the periods of all queries, if the first one reads `other`."""
+    last = enabled(uses_or_reads(OTHER, OWN), "a-last", judge_last=True)
+    queue = EvaluationQueue(Fleet([VOLUME]), [last, enabled(asks_for(other), "b-first")], CASE_NOW)
+    calls = drain(queue, answer)
+    found = [one.verdict.summary for one in queue.flagged if one.enabled is last]
+    return found, [query.period_s for call in calls for query in call.queries]
+
+
+def ones(query: MetricQuery) -> Series:
+    return Series.of(query.window.start_s, query.period_s, [1.0] * query.points)
+
+
+def test_a_detector_that_is_judged_last_uses_what_another_one_reads() -> None:
+    assert judged_last(OTHER, ones) == (["other"], [HOUR_S])
+
+
+@pytest.mark.parametrize("answer", [zeros, lambda query: "denied" if query.period_s == HOUR_S else zeros(query)])
+def test_it_reads_its_own_metric_if_that_does_not_decide_or_failed(
+    answer: Callable[[MetricQuery], Series | str],
+) -> None:
+    assert judged_last(OTHER, answer) == (["flagged"], [HOUR_S, DAY_S])
+
+
+def test_it_reads_its_own_metric_at_once_if_nobody_reads_the_other() -> None:
+    found, periods = judged_last(OWN, ones)
+
+    assert (found, periods) == (["flagged"], [DAY_S])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from threading import Lock
+from threading import Barrier, Lock
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -826,6 +826,17 @@ def test_one_call_scans_the_targets_of_a_batch(service) -> None:
     assert sorted(region for region, *_ in service.scans) == ["ap-northeast-1", "eu-west-1", "us-east-2"]
     record = service.publisher.publish("a1")
     assert (record.state, record.outcome.targets, record.outcome.findings) == ("complete", 3, 1)
+
+
+def test_targets_of_a_batch_are_scanned_at_the_same_time(service) -> None:
+    scanner, together = service.scanner, Barrier(3, timeout=10)
+
+    def meets_the_others(*args):
+        together.wait()  # a target that is scanned alone waits in vain, and would be left
+        return scanner.audit(*args)
+
+    batch = planned_batch(service)
+    assert replace(scanner, audit=meets_the_others).scan_batch("a1", batch, lambda: 900) == ([], True)
 
 
 def test_a_target_that_fails_costs_the_others_of_its_batch_nothing(service) -> None:
