@@ -364,19 +364,22 @@ def ec2_cpu_credits_surcharged(truth: Truth, region: str, asked: Asked) -> None:
 
 
 def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
-    """Request two hourly limit checks if the volumes are faster than the instance.
+    """Request the hourly check of each limit that the volumes can reach.
 
     If the instance was throttled, also request hourly traffic and up to two five-minute burst balances of one day.
     Five-minute traffic, which decides between two larger sizes, is left out, and so are other days of the balances.
     """
     used = _as("Sum", ("EBSReadBytes", "EBSWriteBytes", "EBSReadOps", "EBSWriteOps"))
+    checks = (
+        ("InstanceEBSIOPSExceededCheck Average", "EBSIOBalance% Minimum"),
+        ("InstanceEBSThroughputExceededCheck Average", "EBSByteBalance% Minimum"),
+    )
     for instance in truth.running(region):
-        if not instance.kind.nitro or truth.days_old(instance.launched) < 1 or _carries_all(truth, instance):
+        if not instance.kind.nitro or truth.days_old(instance.launched) < 1:
             continue
-        for check, balance in (
-            ("InstanceEBSIOPSExceededCheck Average", "EBSIOBalance% Minimum"),
-            ("InstanceEBSThroughputExceededCheck Average", "EBSByteBalance% Minimum"),
-        ):
+        for reachable, (check, balance) in zip(_can_reach(truth, instance), checks, strict=True):
+            if not reachable:
+                continue
             asked.add(instance, HOUR, 8, check)
             shares = truth.values(instance, check, HOUR, 8)
             if len(shares) == 8 * 24 and _days(shares >= 0.05, 24, 3):
@@ -385,12 +388,13 @@ def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
                     asked.add(instance, FIVE, 1, balance)
 
 
-def _carries_all(truth: Truth, instance: Instance) -> bool:
+def _can_reach(truth: Truth, instance: Instance) -> tuple[bool, bool]:
+    """Return whether all volumes together can reach the instance's baseline of IOPS, and of throughput."""
     limit = instance.kind.ebs
     most = [_most_of(volume) for volume in truth.fleet.volumes_of.get(instance.id, ())]
-    return limit is not None and (
-        sum(one.mib_s for one in most) * MIB <= limit.baseline_mbps * 1e6 / 8
-        and sum(one.iops for one in most) <= limit.baseline_iops
+    return (
+        limit is None or sum(one.iops for one in most) > limit.baseline_iops,
+        limit is None or sum(one.mib_s for one in most) * MIB > limit.baseline_mbps * 1e6 / 8,
     )
 
 
@@ -584,10 +588,8 @@ def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
         if system.mode == "bursting" or not paid or len(by_day) < 15:
             continue
         month = by_day[:-1].mean() * 365 / 12
-        if system.mode == "elastic":
-            if month < 10 * GIB:
-                continue
-            asked.add(system, DAY, truth.files_days, "MeteredIOBytes SampleCount")
+        if system.mode == "elastic" and month < 10 * GIB:
+            continue
         busier = len(by_day) > 15 and by_day[:-15].max() > 1.2 * by_day[-15:-1].max()
         days = truth.files_days if busier else 15
         hours = max(16, days)

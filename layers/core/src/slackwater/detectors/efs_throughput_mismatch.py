@@ -33,7 +33,7 @@ from math import isnan
 from typing import Final
 
 from slackwater.model.detector import Detector, Limits, Seen, limit, unless_decided
-from slackwater.model.metrics import Metric, Series
+from slackwater.model.metrics import Series
 from slackwater.model.money import Change, size_class
 from slackwater.model.quantities import binary_rate_words, duration_words
 from slackwater.model.resources import EfsFileSystem
@@ -46,8 +46,6 @@ from slackwater.rules.efs import METERED
 from slackwater.rules.efs_throughput import BALANCE, LEAST_PERMITTED, LOOK_BACK_DAYS, MOVED, Demand, Month, Window
 from slackwater.rules.examples import Cases, Metrics, and_hourly, days, days_ago
 from slackwater.rules.series import grouped
-
-OPERATIONS = Metric("AWS/EFS", "MeteredIOBytes", "SampleCount", "operations")
 
 LESS_BELOW_GIB, MORE_ABOVE_GIB = 80, 125
 """The GiB written a month for which Elastic surely costs less, or more, than 1 MiB/s provisioned. That costs as much as
@@ -110,7 +108,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
     by_hour, permitted, *_ = seen.read(*hours, *(five_minutes if free else ()))
     answer = window.demand(permitted, by_hour)
     if free or isinstance(answer, Unknown) or not _is_calm(answer, limits):
-        month = () if free else (*MOVED, OPERATIONS if elastic else BALANCE)
+        month = () if free else MOVED if elastic else (*MOVED, BALANCE)
         metered, *_ = seen.read(*five_minutes, *efs.daily(file_system, LOOK_BACK_DAYS, *month))
         answer = window.demand(permitted, metered)
     demand = unless_decided(answer)
@@ -172,7 +170,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
     bursting = demand.bursting_carries(limits.times, limits.spare_credits_percent)
     amount = formulas.provisioned_for(file_system, demand.peak * limits.times)
     most = (file_system.provisioned_mib_s or 0) * (1 - limits.lower_percent / 100)
-    if demand.at_most or (amount and (_surely_costs_more(demand, seen, amount) if elastic else amount > most)):
+    if demand.at_most or (amount and not elastic and amount > most):
         amount = None
     general = file_system.performance_mode == efs_throughput.GENERAL_PURPOSE
     to_elastic = not elastic and general and demand.month_gib < MORE_ABOVE_GIB * paid
@@ -198,21 +196,13 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
     if to_elastic and "elastic" not in slow and most_gib < MORE_ABOVE_GIB * paid:
         options["elastic"] = efs_throughput.to_elastic(file_system, moved, sure=True)
     if not options:
-        return Fine(next(iter(slow.values()), suits))
+        return Fine(slow.get("provisioned", suits) if elastic else next(iter(slow.values()), suits))
     flagged, holes = _flag_cost(demand, options, moved, amount), demand.holes
     if elastic:
         return replace(flagged, confidence="low" if holes else "medium", caveats=holes)
     shorter = (SHORTER.format(binary_rate_words(minute)),) if minute > min(carried) else ()
     unsure = shorter or holes or demand.by_day.missing or len(demand.by_day) < LOOK_BACK_DAYS
     return replace(flagged, confidence="medium" if unsure else "high", caveats=(*holes, *shorter, efs_throughput.WAIT))
-
-
-def _surely_costs_more(demand: Demand, seen: Seen, amount: int) -> bool:
-    """Return whether an amount surely costs more than Elastic does now: 3 GiB read are metered as 1 GiB written."""
-    (series,) = seen.read(*efs.daily(demand.file_system, LOOK_BACK_DAYS, OPERATIONS))
-    operations = seen.finished(series, demand.file_system.created_at)
-    most_gib = 2 * demand.month_gib + efs_throughput.a_month(operations) * formulas.LEAST_DATA_BYTES / GIB
-    return bool(operations.present) and most_gib < LESS_BELOW_GIB * formulas.paid_mib_s(demand.file_system, amount)
 
 
 def _to_bursting(
@@ -312,7 +302,6 @@ def moving(
         METERED: days(sum(day), {20: sum(day) + older_tib * TIB}),
         **and_hourly(METERED, metered),
         (LEAST_PERMITTED, HOUR_S): permitted * MIB,
-        OPERATIONS: (read + written) / size,
         **dict(zip(MOVED, moved, strict=True)),
         BALANCE: [float(formulas.full_credits_bytes(0))] * 3,
     }
