@@ -47,8 +47,6 @@ from scan import call_counts, reset_simulator, simulator
 
 ROOT: Final = Path(__file__).parents[1]
 BEGIN, END = "<!-- cost: written by `make bench-organization` -->\n", "<!-- /cost -->\n"
-UNHURRIED: Final = "bench-unhurried"
-"""Id of the audit whose scans run without latency. It needs its own id, because an audit scans each target once."""
 POLICY: Final = '[organization]\norganizational_units = ["r-sim0"]\n'
 SMALL_KINDS: Final = 5
 """Number of different small accounts in the simulator."""
@@ -376,17 +374,13 @@ def measured(accounts: int, resources: int, samples: int) -> dict[str, Any]:
         warm = {LARGE: by_kind[SMALL][-1], SMALL: by_kind[SMALL][-2], EMPTY: by_kind[EMPTY][-1]}
         if {*warm.values()} & {target for some in chosen.values() for target in some}:
             raise SystemExit("too few accounts: there are no targets but the measured ones")
-        scans: dict[str, dict[str, Any]] = {kind: {} for kind in chosen}
-        for audit_id, latency_ms, store_ms in ((UNHURRIED, 0, 0), (FIRST, AWS_LATENCY_MS, STORE_LATENCY_MS)):
-            world.delay(latency_ms, store_ms)
-            for kind, some in chosen.items():
-                size = 1 if kind == LARGE else plan["batch"]
-                done = world.run("scan", audit_id, [warm[kind], *some], world.urls, size)
-                if not all(one["calls"].get("ec2:DescribeVolumes") for one in done):
-                    raise SystemExit(
-                        f"{kind} targets at {latency_ms} ms: a scan read no volumes, so it measured nothing"
-                    )
-                scans[kind][str(latency_ms)] = done
+        scans: dict[str, Any] = {}
+        for kind, some in chosen.items():
+            size = 1 if kind == LARGE else plan["batch"]
+            done = world.run("scan", FIRST, [warm[kind], *some], world.urls, size)
+            if not all(one["calls"].get("ec2:DescribeVolumes") for one in done):
+                raise SystemExit(f"{kind} targets: a scan read no volumes, so it measured nothing")
+            scans[kind] = done
         world.delay(0, 0)
         sizes = world.run("fill", FIRST, chosen, kinds)
         publish = {}

@@ -86,8 +86,6 @@ class Part:
     read_units: float = 0
     peak_mib: float = 0
     document_kib: float | None = None
-    unhurried_s: float | None = None
-    """Wall seconds without latency; None if not measured."""
 
     @property
     def lambda_s(self) -> float:
@@ -197,7 +195,7 @@ def parts_of(found: Mapping[str, Any], publish: str = FIRST) -> list[Part]:
 
 
 def _scans(kind: str, found: Mapping[str, Any]) -> Part:
-    unhurried, scans = found["scans"][kind]["0"], found["scans"][kind][str(AWS_LATENCY_MS)]
+    scans = found["scans"][kind]
     calls = Counter[str]()
     for scan in scans:
         calls.update(scan["calls"])
@@ -211,7 +209,6 @@ def _scans(kind: str, found: Mapping[str, Any]) -> Part:
         turns=turns,
         transitions=statistics.mean(scan["transitions"] for scan in scans),
         document_kib=found["sizes"][f"{kind}_kib"],
-        unhurried_s=_quiet(scan["wall_s"] for scan in unhurried),
         wall_s=_quiet(scan["wall_s"] for scan in scans),
         cpu_s=statistics.median(scan["cpu_s"] for scan in scans),
         peak_mib=max(scan["peak_mib"] for scan in scans),
@@ -244,7 +241,7 @@ def section(found: Mapping[str, Any]) -> str:
 def _about(found: Mapping[str, Any], as_of: str) -> str:
     counts, findings = found["counts"], found["publish"][FIRST]["findings"]
     samples = ", ".join(
-        f"{sum(scan['targets'] for scan in found['scans'][kind]['0'])} {kind}" for kind in (EMPTY, SMALL, LARGE)
+        f"{sum(scan['targets'] for scan in found['scans'][kind])} {kind}" for kind in (EMPTY, SMALL, LARGE)
     )
     text = (
         f"Measured on {found['at']}: {found['plan']['accounts']:,} accounts of the simulated organization with"
@@ -269,11 +266,8 @@ def _parts(parts: Sequence[Part], again: Part) -> str:
         ("Publishing, none new", again),
     ]
     lines = [
-        (
-            "| | Times | Calls to AWS | S3 | DynamoDB | Metrics | CPU, s | Wall, s | Wall at 0 ms, s | Peak, MiB | "
-            "Document, KiB |"
-        ),
-        "|-|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|",
+        "| | Times | Calls to AWS | S3 | DynamoDB | Metrics | CPU, s | Wall, s | Peak, MiB | Document, KiB |",
+        "|-|-:|-:|-:|-:|-:|-:|-:|-:|-:|",
     ]
     for name, part in named:
         cells = [
@@ -281,7 +275,6 @@ def _parts(parts: Sequence[Part], again: Part) -> str:
             *map(_few, (part.asked(), part.asked("s3"), part.asked("dynamodb"), part.metrics)),
             f"{part.cpu_s:,.2f}",
             f"{part.wall_s:,.2f}",
-            "" if part.unhurried_s is None else f"{part.unhurried_s:,.2f}",
             f"{part.peak_mib:,.0f}",
             "" if part.document_kib is None else f"{part.document_kib:,.1f}",
         ]

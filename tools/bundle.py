@@ -1,8 +1,9 @@
 """Pack the output of `sam build` into a folder for deployment: `python tools/bundle.py BUILT FOLDER`.
 
-To deploy the folder, you need neither SAM nor a clone. FOLDER gets `template.yaml`, `template-member.yaml`, and
-`artifacts/`. That folder has the code, the state machines and the nested template. The name of each file contains a
-hash of its content. The templates expect them in the bucket of the parameter ArtifactBucket, below ArtifactPrefix.
+To deploy the folder, you need neither SAM nor a clone. FOLDER gets `template.yaml`, `template-member.yaml`, `iam/`,
+`remove.py` and `artifacts/`. `artifacts/` has the code, the state machines and the nested template. The name of each
+file contains a hash of its content. The templates expect them in the bucket of the parameter ArtifactBucket, below
+ArtifactPrefix.
 """
 
 import argparse
@@ -103,6 +104,7 @@ def bundle(built: Path, folder: Path) -> None:
     (folder / ARTIFACTS).mkdir(parents=True)
     (folder / "template.yaml").write_text(Bundle(folder).template(built))
     shutil.copy(ROOT / "template-member.yaml", folder)
+    shutil.copy(ROOT / "tools" / "remove.py", folder)
     shutil.copytree(ROOT / "iam", folder / "iam")
 
 

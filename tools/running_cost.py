@@ -50,6 +50,12 @@ def rows() -> tuple[list[Row], str]:
     return found, data["as_of"]
 
 
+def hourly() -> Decimal:
+    """Return the cost of a month of hourly audits, of 730 hours."""
+    items = tomllib.loads((Path(__file__).parent / "running_cost.toml").read_text("utf-8"))["items"]
+    return sum((730 * Decimal(item.get("audit", "0")) * Decimal(item["usd"]) for item in items), Decimal())
+
+
 def amount(quantity: Decimal) -> str:
     """Format a quantity with up to three decimals; an empty string for zero."""
     return f"{quantity.quantize(Decimal('0.001')).normalize():f}" if quantity else ""
@@ -94,10 +100,10 @@ clicks or commands.
 
 {table()}
 - If the account has no other dashboards or alarms, the free tier covers these. `Dashboard=false` removes the dashboard.
-- `HourlyDetectors` adds 3.30 USD for 11 metrics of its own, plus the audits: 18 USD more with all detectors.
+- `HourlyDetectors` with all detectors would add {hourly():.0f} USD to that, 3.30 USD of it for 11 metrics of its own.
 - `CleanupEnabled` adds nine alarms (0.90 USD), its backups, and a daily check of each resource that awaits clean-up.
-- The CloudWatch charge for metrics grows most with the account: about 3.5 metrics a resource and audit in a [large
-  one](organization.md). Each audit reports it.
+- The CloudWatch charge for metrics grows most with the account: 3.5 to 6 metrics a resource and audit in [simulated
+  accounts](performance.md#the-whole-catalogue). Each audit reports it.
 """
 
 

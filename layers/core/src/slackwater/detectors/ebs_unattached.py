@@ -1,7 +1,7 @@
 """EBS volumes that no instance has had for a week.
 
 ## What it finds
-A volume in state `available` that has been on no instance for at least a week. The proof is CloudTrail's last
+A volume in state `available` that has been on no instance for at least a week. The date is that of CloudTrail's last
 `DetachVolume` or `AttachVolume`, or the last day of the volume's metric `VolumeIdleTime`, which EBS publishes only on a
 running instance. The later one counts. If someone attaches a volume again and again, as for a weekly copy, it is
 flagged only once it has been detached clearly longer than ever in the last 90 days.
@@ -16,7 +16,8 @@ AWS bills the size, the provisioned IOPS and the throughput of a volume whether 
 
 ## What to do
 Ask the owner. Take a snapshot, wait until it is complete, and delete the volume. Slackwater deletes it only if
-CloudTrail has a `DetachVolume` at least `deletable_days` ago, no program manages it, and it was not in rotation.
+CloudTrail, which keeps 90 days, has a `DetachVolume` at least `deletable_days` ago, no program manages it, and it was
+not in rotation.
 """
 
 from datetime import datetime, timedelta
@@ -43,7 +44,7 @@ class UnattachedLimits(Limits):
     """When an unattached volume counts as forgotten."""
 
     unattached_days: int = limit(7, unit="days", ge=1, le=90, why="a volume may be on its way to another instance")
-    deletable_days: int = limit(32, unit="days", ge=7, why="AWS Compute Optimizer: unattached after 32 days")
+    deletable_days: int = limit(32, unit="days", ge=7, why="as Compute Optimizer; with 90 or more, never deletes")
     rotation_days: int = limit(14, unit="days", ge=1, le=90, why="a volume attached for weeks is in no rotation")
     pause_percent: float = limit(150, unit="percent", ge=100, le=1_000, why="first Mondays are 28 or 35 days apart")
 

@@ -1,17 +1,16 @@
 """EFS file systems of jobs that are over.
 
 ## What it finds
-A file system that was created for one job and had no client in the last six hours. AWS does not report which file
-systems belong to a job: the policy names the tag that they have. Without it this detector is off.
-
-```toml [detectors.efs-abandoned] tag = "Job"          # or "Job=encode", if other jobs keep theirs ```
+A file system that was created for one job and had no client in the last six hours. The policy names the tag that your
+jobs set: `tag = "Job"`, or `tag = "Job=encode"` if other jobs keep theirs, in a line of its own below
+`[detectors.efs-abandoned]`. Without it this detector is off.
 
 CloudWatch must have been recording: it publishes `StorageBytes` every 15 minutes for each file system, used or not. If
 three of its points in a row, or more than three points of `ClientConnections`, are missing, the answer is unknown.
 
 ## Why it matters
 A job leaves its file system behind if its Spot Instance is interrupted ("Can Amazon EFS replace EBS?", 2025-02-19).
-AWS does not report that, and `efs-idle` needs more than a month.
+AWS does not report that. `efs-idle` reports it 36 days after the last client, or after a week if there was none.
 
 ## When it is wrong
 - A job that waits for longer than `quiet_hours` without mounting its file system looks the same: for a Spot Instance,

@@ -1,9 +1,9 @@
 """FSx for OpenZFS volumes whose NFS clients wait for every small write.
 
 ## What it finds
-A volume whose NFS export is `sync`, which is FSx's default: `async` is not among its options. For half an hour or more
-of the last 14 days, its clients made at least 100 small writes a second (64 KiB or less on average) while the disks
-were less than half busy. The rate stayed at a ceiling, because each write waits until it is on stable storage.
+A volume with a `sync` NFS export: FSx's default, unless the options include `async`. For half an hour or more of the
+last 14 days, its clients made at least 100 small writes a second (64 KiB or less on average) while the disks were less
+than half busy. The rate stayed at a ceiling, because each write waits until it is on stable storage.
 
 ## Why it matters
 More IOPS or throughput do not help: 342 operations a second at 192 IOPS, 327 at 960, but 3,768 with `async` ("Sharing

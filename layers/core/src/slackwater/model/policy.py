@@ -32,9 +32,9 @@ class ScanSection(Section):
         default=25,
         gt=0,
         description=(
-            "The most that the metrics of an audit may cost, in USD, at 0.01 USD for 1,000; above it, Slackwater "
-            "requests none, and the audit is incomplete. 200,000 resources take about 7 USD. Half of it is kept for "
-            "the accounts of an organization, in equal shares."
+            "The most that the metrics of an audit may cost, in USD, at 0.01 USD for 1,000. Slackwater skips requests "
+            "that would exceed it, and the audit is incomplete. 200,000 resources take about 7 USD. Half of it is kept "
+            "for the accounts of an organization, in equal shares."
         ),
     )
     most_metrics_usd_per_day: float = Field(
@@ -123,7 +123,8 @@ class PricesSection(Section):
     overrides: dict[str, dict[str, float]] = Field(
         default={},
         description=(
-            'Your own unit prices in USD, without discount: [prices.overrides.<region>] "ebs.gp3.storage" = 0.07'
+            'Your own unit prices in USD: [prices.overrides.<region>] "ebs.gp3.storage" = 0.07. They replace list '
+            "prices, and discount_percent does not apply to them."
         ),
     )
 

@@ -61,6 +61,9 @@ def render_index(detectors: Mapping[str, AnyDetector]) -> str:
         "Each page takes a minute. [Worked cases](cases.md) show what a detector flags and what it does not. All need",
         "[the same read permissions](../permissions.md); metrics cost money ([how much](../performance.md)).",
         "",
+        "*Kind* is the usual one. A finding can have another: `ebs-outdated-type` and `efs-throughput-mismatch` are",
+        "performance issues where a resource is at its limit, and detectors of credits a risk before these run out.",
+        "",
         *table(("Id", "Finds", "Kind", "Looks at"), rows),
     ]
     return "\n".join(lines) + "\n"
