@@ -46,8 +46,10 @@ def main(folder: Path) -> None:
             folder.mkdir(exist_ok=True)
             policy.write_text(POLICY)
             must("slackwater", "policy", "push", policy, environment=aws.environment())
-            variables.write_text(exports(aws.environment()))
-            say(f"""
+            ended = threading.Event()
+            try:
+                variables.write_text(exports(aws.environment()))
+                say(f"""
 Deployed. Nothing here is real: a simulated account in {REGION}, and a stand-in for Slack.
 
 In another terminal:
@@ -58,12 +60,11 @@ In another terminal:
 Messages to Slack appear below. Type a number of days to let this time pass for the clean-ups that wait, so that they
 delete. Ctrl-C deletes everything.
 """)
-            ended = threading.Event()
-            threading.Thread(target=let_time_pass, args=(aws, ended), daemon=True).start()
-            try:
+                threading.Thread(target=let_time_pass, args=(aws, ended), daemon=True).start()
                 follow(slack)
             finally:
                 ended.set()
+                variables.unlink(missing_ok=True)  # its addresses are dead from now on
 
 
 def exports(environment: dict[str, str]) -> str:

@@ -44,12 +44,19 @@ NOTHING_APPROVED: Final = (
 
 def draw_plan(plan: PlanDocument, console: Console) -> None:
     """Draw what a run would start, and why it would not start the rest. What blocks the whole run comes first."""
-    ready = [one for one in plan["candidates"] if one["state"] == "ready"]
-    head = f"A run now would start {_number(ready)}." if plan["candidates"] else NOTHING_APPROVED
+    new = new_starts(plan)
+    earlier = sum(one["state"] == "ready" for one in plan["candidates"]) - len(new)
+    starting = f" {count(earlier, 'clean-up')} {'is' if earlier == 1 else 'are'} still starting." if earlier else ""
+    head = f"A run now would start {_number(new)}.{starting}" if plan["candidates"] else NOTHING_APPROVED
     console.print(Text(head, "bold"))
     for against in _against(plan):
         console.print(Text(one_line(against), "bold red"))
     _draw_candidates(plan["candidates"], console, good="Would start", bad="Would not start", first="ready")
+
+
+def new_starts(plan: PlanDocument) -> list[CandidateDocument]:
+    """Return what a run would start. A ready candidate with a reason is starting already: its start has no result."""
+    return [one for one in plan["candidates"] if one["state"] == "ready" and not one["why"]]
 
 
 def draw_run(candidates: Sequence[CandidateDocument], console: Console) -> None:
@@ -189,13 +196,19 @@ def _cleanups(cleanups: Sequence[CleanupDocument], *, wide: bool) -> Table:
 def _draw_candidates(
     candidates: Sequence[CandidateDocument], console: Console, *, good: str, bad: str, first: str
 ) -> None:
-    starts = [one for one in candidates if one["state"] == first]
+    starts = [one for one in candidates if one["state"] == first and not one["why"]]
     if starts:
         console.print()
         console.print(Text(good, "bold underline"))
-        draw_first_that_fits(console, _candidates(starts))
-    for state, title in (("failed", "Start not confirmed"), ("under-way", "Already running"), ("refused", bad)):
-        others = [one for one in candidates if one["state"] == state]
+        draw_first_that_fits(console, _candidates(starts, wide=True), _candidates(starts, wide=False))
+    titles = (
+        ("ready", "Starting"),
+        ("failed", "Start not confirmed"),
+        ("under-way", "Already running"),
+        ("refused", bad),
+    )
+    for state, title in titles:
+        others = [one for one in candidates if one["state"] == state and (one["why"] or state != first)]
         if others:
             console.print()
             console.print(Text(title, "bold underline"))
@@ -204,18 +217,18 @@ def _draw_candidates(
             console.print(_indented(Text(one_line(one["why"]), "red" if state == "failed" else "")))
 
 
-def _candidates(candidates: Sequence[CandidateDocument]) -> Table:
-    grid = grid_of("Finding", "Action", "Resource", "Not before (UTC)", "USD a month", right=("USD a month",))
+def _candidates(candidates: Sequence[CandidateDocument], *, wide: bool) -> Table:
+    """Return the table. The last column is the saving less the cost of the backup, while that is kept."""
+    money = ("Expected saving", "After backup cost") if wide else ("Expected", "After backup")
+    grid = grid_of("Finding", "Action", "Resource", "Not before (UTC)", *money, right=money)
     for one in candidates:
-        net = _usd(one["net_monthly_usd"])
-        gross = one["monthly_savings_usd"]
-        saving = net if one["net_monthly_usd"] else f"{_usd(gross)} minus backup" if gross else UNKNOWN
         grid.add_row(
             Text(one_line(one["finding_id"])),
             Text(one_line(deed(one))),
             Text(one_line(one["resource"]["name"])),
             minute(one["acts_after"]) if one["acts_after"] else "",
-            saving,
+            _usd(one["monthly_savings_usd"]),
+            _usd(one["net_monthly_usd"]),
         )
     return grid
 
@@ -258,11 +271,22 @@ def _backup(backup: BackupDocument) -> str:
 
 
 def _number(candidates: Sequence[CandidateDocument]) -> str:
-    """Return `no clean-ups`, or `2 clean-ups, expected saving 24.60 USD a month`."""
+    """Return `no clean-ups`, or `2 clean-ups, expected saving 24.60 USD a month, 14.60 while the backups are kept`."""
     known = [Decimal(one["monthly_savings_usd"]) for one in candidates if one["monthly_savings_usd"] is not None]
     unpriced = f" ({len(candidates) - len(known):,} unpriced)" if len(known) < len(candidates) else ""
-    saving = f"expected saving {sum(known):,.2f} USD a month{unpriced}"
+    saving = f"expected saving {sum(known):,.2f} USD a month{unpriced}{_while_kept(candidates)}"
     return f"{count(len(candidates), 'clean-up')}, {saving}" if candidates else "no clean-ups"
+
+
+def _while_kept(candidates: Sequence[CandidateDocument]) -> str:
+    """Return what backups leave of the saving: `, 14.60 while the backups are kept`. Empty if they cost nothing."""
+    priced = [one for one in candidates if one["monthly_savings_usd"] is not None]
+    nets = [Decimal(one["net_monthly_usd"]) for one in priced if one["net_monthly_usd"] is not None]
+    if len(nets) < len(priced):
+        return ", less while the backups are kept"
+    if sum(nets) == sum(Decimal(one["monthly_savings_usd"] or 0) for one in priced):
+        return ""
+    return f", {sum(nets):,.2f} while the backups are kept"
 
 
 def _saving_words(one: CandidateDocument) -> str:

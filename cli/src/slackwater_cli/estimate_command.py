@@ -275,7 +275,9 @@ def _notes(done: Estimated, account: Account, *, named: bool) -> Iterator[str]:
         yield f"{f'{account.why}; p' if account.why else 'P'}ackaged {' and '.join(used)} are used"
     if done.unpriced:
         there_are = "" if snapshot(region) else f" (packaged prices: {' and '.join(packaged_regions())})"
-        yield f"No price is known in {region}{there_are}: {', '.join(item.id for item in done.unpriced)}"
+        ids = ", ".join(item.id for item in done.unpriced)
+        how = "" if account.session else ". To read prices from AWS, use credentials and no --offline"
+        yield f"No price is known in {region}{there_are}: {ids}{how}"
 
 
 def _packaged(done: Estimated) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """`slackwater cleanup`."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -277,14 +278,45 @@ def test_a_plan_shows_what_would_be_begun_and_why_the_rest_would_not(run, deploy
     output = run("cleanup", "plan", "a", "b").out
     words = " ".join(output.split())
 
-    assert "A run now would start 1 clean-up, expected saving 12.30 USD a month." in output
+    assert "A run now would start 1 clean-up, expected saving 12.30 USD a month, 7.30 while the backups are" in output
+    assert re.search(r"Expected +After backup\n|Expected saving +After backup cost\n", output)
+    assert re.search(r"^a .* 12\.30 +7\.30$", output, re.MULTILINE)
     assert f"{CALLER} stopped all clean-ups" in output
     assert "moving house. To allow them again: `slackwater cleanup stop --all --lift`." in words
     assert [line.split()[:3] for line in output.splitlines() if line.startswith("a ")] == [["a", "delete", "scratch-a"]]
-    assert "7.30" in output
     assert "Would not start" in output
     assert "nobody has approved it. To approve it: `slackwater cleanup approve b`" in output
     assert deployed.started() == []
+
+
+def test_a_plan_says_what_is_starting_already(run, deployed) -> None:
+    run("cleanup", "approve", "a", "--yes")
+
+    output = run("cleanup", "plan").out
+    words = " ".join(output.split())
+
+    assert words.startswith("A run now would start no clean-ups. 1 clean-up is still starting.")
+    assert "Starting a scratch-a: delete it is starting: its last start has no result yet." in words
+    assert "Would start" not in output
+
+
+def test_a_saving_with_a_backup_of_unknown_cost_is_called_less(run, deployed) -> None:
+    deployed.put(
+        object_keys.target_scan("monday", "123456789012", HOME),
+        json.dumps({
+            "scan": {"targets": [{"account": "123456789012", "region": HOME, "complete": True}]},
+            "findings": [
+                {"id": "a", "resource": {"tags": {}}, "monthly_savings_usd": "12.30", "recommendations": []}
+            ],
+        }),
+    )  # fmt: skip
+    run("cleanup", "stop", "--all")
+    run("cleanup", "approve", "a", "--yes")
+
+    output = run("cleanup", "plan").out
+
+    assert "expected saving 12.30 USD a month, less while the backups are" in output
+    assert re.search(r"^a .* 12\.30 +unknown$", output, re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", ["plan", "run"])
@@ -308,7 +340,7 @@ def test_a_run_begins_what_is_approved(run, shown, deployed) -> None:
 
     done = run("cleanup", "run")
 
-    assert (done.status, "Started 1 clean-up, expected saving 12.30 USD a month." in done.out) == (0, True)
+    assert (done.status, "Started 1 clean-up, expected saving 12.30 USD a month, 7.30 while" in done.out) == (0, True)
     assert deployed.started() == ["a-1"]
     assert json.loads(deployed.states[0]["input"]) == {"finding_id": "a"}
     assert [one["state"] for one in shown("run")["candidates"]] == ["begun"]
@@ -490,6 +522,17 @@ def test_what_was_deleted_is_undone(run, deployed) -> None:
     assert "slackwater cleanup status a" in done.err
     assert deployed.started("undo") == ["a-1-undo-1"]
     assert deployed.cleanups.get("a").undone.why == "they came back"
+
+
+def test_a_stopped_clean_up_does_not_offer_to_stop_it(run, deployed) -> None:
+    deployed.ended(stage="waiting")
+    assert "To stop it:" in run("cleanup", "status", "a").out
+    run("cleanup", "stop", "a")
+
+    output = run("cleanup", "status", "a").out
+
+    assert "Stopped" in output
+    assert "To stop it:" not in output
 
 
 def test_what_still_waits_is_stopped_and_not_undone(run, deployed) -> None:

@@ -581,6 +581,7 @@ def test_a_region_without_packaged_prices_is_reported(run) -> None:
     assert unknown.startswith(
         "No price is known in eu-west-1 (packaged prices: ap-northeast-1 and us-east-1): ec2.m6i."
     )
+    assert unknown.endswith(". To read prices from AWS, use credentials and no --offline")
     assert "price unknown" in done.out
 
 

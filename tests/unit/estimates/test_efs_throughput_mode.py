@@ -278,18 +278,27 @@ def test_the_use_at_which_elastic_and_provisioned_cost_the_same() -> None:
     assert read.break_even_average_percent == pytest.approx(2.3 * 730 / 720, abs=0.06)
 
 
-def test_an_unknown_price_is_null_and_the_free_mode_can_be_recommended_without() -> None:
+def test_an_unknown_price_is_null_and_then_no_mode_is_called_the_lowest_cost_one() -> None:
     free, costly = (
-        asked(prices={}, stored="1TiB"),
+        answered(prices={}, stored="1TiB", write_per_month="1GiB"),
         answered(prices={}, stored="0B", write_per_month="30TiB", peak="20MiB/s"),
     )
 
-    assert free.recommended == "bursting"
-    assert (
-        free.modes.bursting.monthly_usd is free.modes.elastic.throughput_usd is free.break_even_average_percent is None
+    modes = free.result.modes
+    assert modes.bursting.monthly_usd is modes.elastic.throughput_usd is free.result.break_even_average_percent is None
+    assert free.result.recommended is costly.result.recommended is None
+    assert free.summary == (
+        "Bursting, Provisioned and Elastic support this load, but their prices in ap-northeast-1 are unknown."
     )
-    assert costly.result.recommended is None
-    assert costly.summary.startswith("The modes that support this load have no known price.")
+    assert costly.summary.startswith(
+        "Provisioned and Elastic support this load, but their prices in ap-northeast-1 are unknown. Bursting does not"
+    )
+
+
+def test_a_single_mode_of_unknown_price_is_named() -> None:
+    only = answered(prices={}, stored="1GiB", write_per_month="1TiB", peak="4GiB/s")
+
+    assert only.summary.startswith("Elastic supports this load, but its price in ap-northeast-1 is unknown.")
 
 
 def test_alternatives_are_the_modes_with_what_they_add() -> None:

@@ -439,7 +439,13 @@ def test_a_run_of_some_begins_only_those() -> None:
         (finding(status="resolved"), "the finding is resolved"),
         (finding(status="cleaning"), "the finding is cleaning"),
         (finding(status="failed"), "the finding is failed: run `slackwater findings reopen f-1` first"),
-        (approved(deletes=False), "Slackwater cannot carry out this finding's recommendation: do it yourself"),
+        (
+            approved(deletes=False),
+            (
+                "Slackwater cannot carry out this finding's recommendation: do it yourself. For details: "
+                "`slackwater findings show f-1`"
+            ),
+        ),
         (approved(detector="fsx-idle", summary="FSx for NetApp ONTAP, 1,024 GiB"), ONTAP_STAYS),
         (approved(confidence="low"), "the finding's confidence is low"),
         (approved(detector="efs-idle"), "the policy's cleanup.detectors does not name efs-idle"),
@@ -1235,6 +1241,10 @@ OF_VOLUMES = tuple(
         (cleanup(stage="starting"), "it has not ended. To stop it: `slackwater cleanup stop f-1`"),
         (cleanup(stage="waiting"), "it has not ended. To stop it: `slackwater cleanup stop f-1`"),
         (cleanup(stage="working", removals=HALF), "it has not ended. To stop it: `slackwater cleanup stop f-1`"),
+        (
+            cleanup(stage="waiting", stopped=ActorNote(who=JOE, why="", at=NOW)),
+            "it is stopped, and Slackwater cancels it at its next step, within a day",
+        ),
         (cleanup(stage="undone", removals=HALF), "it is already undone"),
         (cleanup(stage="failed"), "it did not delete or change anything"),
         (cleanup(stage="called-off", was=GP3, setting=GP3), "it did not delete or change anything"),

@@ -32,6 +32,7 @@ from slackwater.model.tracking import (
     TrackedResource,
     Write,
 )
+from slackwater.ports.errors import AwsError
 from slackwater.ports.store import Version
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
@@ -417,6 +418,31 @@ def test_what_may_not_be_deleted_is_not_approved_whatever_the_policy_names(seen:
     with pytest.raises(NotAllowedError, match=why):
         approve(store)
     assert store.entries == []
+
+
+def test_a_refusal_says_why_slackwater_cannot_carry_it_out() -> None:
+    store = Store(replace(OPEN, sighting=replace(OPEN.sighting, deletes=False, detector="ebs-idle")))
+    cleanup = CLEANUP.model_copy(update={"detectors": ["ebs-idle"]})
+
+    with pytest.raises(NotAllowedError) as caught:
+        approve(store, cleanup=cleanup)
+
+    assert str(caught.value) == (
+        "Slackwater cannot carry out this finding's recommendation: do it yourself, because Slackwater only gives "
+        "advice for ebs-idle. For details: `slackwater findings show f-1`"
+    )
+
+
+def test_a_refusal_needs_no_evidence() -> None:
+    class Silent(Bucket):
+        def read(self, key: str, version: str | None = None) -> Any:
+            raise AwsError("slow down")
+
+    store = Store(replace(OPEN, sighting=replace(OPEN.sighting, deletes=False)))
+    findings = Findings(store=store, documents=Silent())
+
+    with pytest.raises(NotAllowedError, match="do it yourself"):
+        findings.approved("f-1", "abc123", ActorNote(who="jane", why="", at=NOW), CLEANUP)
 
 
 def test_an_approval_that_was_for_what_was_there_before_is_not_the_same_persons_of_what_is_there_now() -> None:

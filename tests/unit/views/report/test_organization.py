@@ -288,7 +288,7 @@ def test_of_too_many_findings_the_worst_are_shown_and_the_sums_are_of_all(many) 
     assert more in words(part(html, "findings-title"))
     found = words(part(html, "found"))
     assert "7 findings high 1 medium at least 4 6 waste: $490.00 a month 1 performance; high: v-h" in found
-    assert "$490 a month all with high confidence · $5.9k a year" in words(html[html.index("<h1") :])
+    assert "$490 a month · $5.9k a year All with high confidence" in words(html[html.index("<h1") :])
     assert 'class="beside">7 findings: 6 show waste, and 1 is a performance issue.</p>' in html
     assert "<title>Slackwater: 7 findings, $490.00 a month" in html
 

@@ -109,7 +109,8 @@ def test_the_money_comes_first_then_what_was_not_seen_then_the_findings(make) ->
     )
     text = words(shown.inside["sum"])
 
-    assert text == "Save $12 a month all with high confidence · $148 a year"
+    assert text == "Save $12 a month · $148 a year"
+    assert "All with high confidence" in words(" ".join(shown.texts["p"]))
     assert "waste: $12.30 a month" in words(shown.inside["found-and-not"])
     assert "2 findings, 1 unpriced" in words(shown.inside["found-and-not"])
     order = [
@@ -144,7 +145,7 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
     ]
     shown = page(make.scan(make.finding("5.00"), gaps=(make.gap(), optional), unknown=tuple(unknown)))
 
-    assert words(shown.inside["sum"]) == "Save at least $5 a month all with high confidence · at least $60 a year"
+    assert words(shown.inside["sum"]) == "Save at least $5 a month · at least $60 a year"
     assert "Incomplete" in shown.texts["strong"]
     seen = words(shown.inside["found-and-not"])
     assert "Incomplete: 1 required call failed" in seen
@@ -217,10 +218,10 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     risk = make.finding("-2.00", id="risk", kind="risk", detector="ec2-idle", resource=make.volume("v-3"))
     shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
 
-    assert words(shown.inside["sum"]).startswith("Save $15 a month all with high confidence · $180 a year")
+    assert words(shown.inside["sum"]) == "Save $15 a month · $180 a year"
     assert (
         "3 findings: 1 shows waste, 1 is a performance issue, and 1 is a risk. The savings are from waste"
-        " only. Fixing the other 2 adds $5 a month to the bill."
+        " only. Fixing the other 2 would add $5 a month; that is not subtracted."
     ) in words(" ".join(shown.texts["p"]))
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
     assert "1 waste: $15.00 a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
@@ -232,12 +233,12 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
 @pytest.mark.parametrize(
     ("savings", "says"),
     [
-        (["-3.00"], "adds $3 a month to the bill"),
-        (["2.74"], "saves $2.74 a month"),
-        ([None, None], "has an unknown cost"),
-        (["0.00", "0.00"], "is free"),
-        (["-3.00", "0.00", "2.50", None], "adds $0.50 a month to the bill; the cost of 1 is unknown"),
-        (["0.00", None], "is free for 1; the cost of 1 is unknown"),
+        (["-3.00"], "would add $3 a month to the bill."),
+        (["2.74"], "would save $2.74 a month."),
+        ([None, None], "would have an unknown cost."),
+        (["0.00", "0.00"], "would be free."),
+        (["-3.00", "0.00", "2.50", None], "would add $0.50 a month to the bill. The cost of 1 is unknown."),
+        (["0.00", None], "would be free for 1. The cost of 1 is unknown."),
         ([""], ""),
     ],
 )
@@ -250,7 +251,22 @@ def test_one_sentence_says_what_the_fixes_of_issues_cost(make, savings: list[str
     found = [slow(number, usd) for number, usd in enumerate(savings)]
     issues = f"{len(found)} performance issue{'s' * (len(found) > 1)}"
 
-    assert beside_of(make.scan(*found)) == (f"{issues}. Fixing them {says}." if says else f"{issues}.")
+    them = "them" if len(found) > 1 else "it"
+    assert beside_of(make.scan(*found)) == (f"{issues}. Fixing {them} {says}" if says else f"{issues}.")
+
+
+@pytest.mark.parametrize(
+    ("usd", "says"),
+    [
+        ("-3.00", "Fixing the other one would add $3 a month; that is not subtracted."),
+        ("2.74", "Fixing the other one would save $2.74 a month; that is not included."),
+        ("0.00", "Fixing the other one would be free."),
+    ],
+)
+def test_besides_waste_the_sentence_says_that_the_savings_do_not_include_it(make, usd: str, says: str) -> None:
+    slow = make.finding(usd, id="slow", kind="performance", resource=make.volume("v-2"))
+
+    assert beside_of(make.scan(make.finding(), slow)).endswith(f"The savings are from waste only. {says}")
 
 
 def test_issues_without_a_recommendation_are_not_counted_as_fixed(make) -> None:
@@ -259,9 +275,9 @@ def test_issues_without_a_recommendation_are_not_counted_as_fixed(make) -> None:
         for n, (usd, advice) in enumerate([("-3.00", {}), ("-4.00", {}), (None, {"recommendations": ()})])
     ]
 
-    assert beside_of(make.scan(*found)) == "3 performance issues. Fixing 2 of them adds $7 a month to the bill."
+    assert beside_of(make.scan(*found)) == "3 performance issues. Fixing 2 of them would add $7 a month to the bill."
     assert (
-        "and 3 are performance issues. The savings are from waste only. Fixing 2 of the other 3 adds $7 a month"
+        "and 3 are performance issues. The savings are from waste only. Fixing 2 of the other 3 would add $7 a month;"
         in beside_of(make.scan(make.finding(), *found))
     )
 
@@ -275,7 +291,7 @@ def test_without_waste_the_headline_says_so(make) -> None:
 
     assert words(page(make.scan(slow)).inside["sum"]) == "No waste found · 1 finding"
     assert words(page(make.scan(slow, gaps=(make.gap(),))).inside["sum"]) == "No waste found so far · 1 finding"
-    assert beside_of(make.scan(slow)) == "1 performance issue. Fixing them is free."
+    assert beside_of(make.scan(slow)) == "1 performance issue. Fixing it would be free."
 
 
 def test_waste_that_nobody_can_price_is_not_zero(make) -> None:
@@ -671,9 +687,12 @@ def test_the_headline_says_how_much_is_of_high_confidence(make) -> None:
     unsure = make.finding("10.00", id="b", confidence="medium", resource=make.volume("v-2"))
     low = make.finding("30.00", id="c", confidence="low", resource=make.volume("v-3"))
 
-    assert " $20 of it with high confidence" in words(page(make.scan(sure, unsure)).inside["sum"])
-    assert " none of it with high confidence" in words(page(make.scan(unsure, low)).inside["sum"])
-    assert " all with high confidence" in words(page(make.scan(sure)).inside["sum"])
+    def said(*findings: Any) -> str:
+        return re.search(r'</h1>\s*<p class="sure">(.*?)</p>', rendered(make.scan(*findings)))[1]
+
+    assert said(sure, unsure) == "$20 a month of it with high confidence"
+    assert said(unsure, low) == "None of it with high confidence"
+    assert said(sure) == "All with high confidence"
 
 
 @pytest.mark.parametrize(

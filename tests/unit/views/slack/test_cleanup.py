@@ -230,7 +230,7 @@ def test_what_was_deleted_says_where_its_data_are_until_when_how_to_undo_it_and_
     shown = text("done", **done, backup_monthly_usd=Decimal("25.00"))
 
     for part in (
-        "Deleted: scratch-00 (vol-00000000000000001)",
+        "Deleted: scratch-00 (vol-00000000000000001)\nSlackwater deleted it.\n",
         "It saves $54.00 a month, less $25.00 a month for its backup until 2027-03-16: $29.00 a month until then.",
         "Backup of vol-00000000000000001: snap-1, verified, kept until 2027-03-16",
         f"To undo it: slackwater cleanup undo {SEEN.id}",
@@ -240,6 +240,8 @@ def test_what_was_deleted_says_where_its_data_are_until_when_how_to_undo_it_and_
     assert "less the cost of its backup until 2027-03-16, which is unknown." in text("done", **done)
     unpriced = text("done", **done, promised_monthly_usd=None, backup_monthly_usd=Decimal(1))
     assert "Its saving is unknown, less $1.00 a month for its backup until 2027-03-16." in unpriced
+    for more in ({"removals": (TARGET, VOLUME)}, {"children": (SEEN.resource.id, "fsvol-1")}):
+        assert "Slackwater deleted it and its sub-resources." in text("done", **done | more)
 
 
 def test_scratch_that_was_deleted_has_no_way_back_and_says_so() -> None:

@@ -3,7 +3,7 @@
 Bursting lives on credits, Provisioned is paid for whether it is used or not, and Elastic bills every GiB that moves.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from math import ceil
 from typing import Final, Literal
@@ -84,7 +84,9 @@ class Modes(Result):
 class Choice(Result):
     """The modes, and the cheapest that does."""
 
-    recommended: EfsMode | None = of("Lowest-cost mode for this load", null="none, or it depends on the data per month")
+    recommended: EfsMode | None = of(
+        "Lowest-cost mode for this load", null="none, or it depends on prices or the data per month"
+    )
     modes: Modes = of("Throughput modes")
     peak_mib_s: Figure = of("Peak throughput", "MiB/s")
     average_mib_s: Figure = of("Average throughput of the month", "MiB/s")
@@ -112,8 +114,9 @@ def work(inputs: EfsThroughputMode, known: Known) -> Answer[Choice]:
         and fits["elastic"].units is None
         and not (cheapest and not modes[cheapest].throughput_usd)
     )
+    unpriced = cheapest is None or modes[cheapest].monthly_usd is None
     result = Choice(
-        recommended=None if depends else cheapest,
+        recommended=None if depends or unpriced else cheapest,
         modes=Modes(bursting=modes["bursting"], provisioned=modes["provisioned"], elastic=modes["elastic"]),
         peak_mib_s=load.peak_bytes_per_s / MIB,
         average_mib_s=load.moved_bytes / load.month_s / MIB,
@@ -121,7 +124,13 @@ def work(inputs: EfsThroughputMode, known: Known) -> Answer[Choice]:
         break_even_average_percent=_break_even_percent(load, known),
     )
     return Answer(
-        summary=_summary(fits, modes, cheapest, _elastic_words(inputs, modes, cheapest, known) if depends else None),
+        summary=_summary(
+            fits,
+            modes,
+            None if unpriced else cheapest,
+            _elastic_words(inputs, modes, cheapest, known) if depends else None,
+            known.region,
+        ),
         result=result,
         assumptions=_assumptions(inputs, load),
         sources=(
@@ -232,9 +241,22 @@ def _elastic_words(
 
 
 def _summary(
-    fits: Mapping[EfsMode, Fit], modes: Mapping[EfsMode, Mode], cheapest: EfsMode | None, depends: str | None
+    fits: Mapping[EfsMode, Fit],
+    modes: Mapping[EfsMode, Mode],
+    cheapest: EfsMode | None,
+    depends: str | None,
+    region: str,
 ) -> str:
-    words = []
+    """Return the answer in sentences.
+
+    Args:
+        fits: Whether each mode supports the load.
+        modes: The figures of each mode.
+        cheapest: The mode with the lowest cost; None if no price of a mode that supports the load is known.
+        depends: What to say if the lowest-cost mode depends on the data per month; None if it does not.
+        region: The Region of the prices.
+    """
+    words, covered = [], set[EfsMode]()
     if depends:
         words.append(depends)
     elif cheapest:
@@ -248,16 +270,25 @@ def _summary(
         words.append(f"{cheapest.capitalize()} {least}. It {_cost_words(modes[cheapest])}.")
         if note := fits[cheapest].note:
             words.append(f"{note}.")
-    elif any(fit.carries for fit in fits.values()):
-        words.append("The modes that support this load have no known price.")
+    elif able := [mode for mode, fit in fits.items() if fit.carries]:
+        covered = {*able}
+        words.append(_unpriced_words(able, region))
     else:
         words.append("No mode supports this load.")
     for mode, fit in fits.items():
         if not fit.carries:
             words.append(f"{mode.capitalize()} does not support it: {fit.why_not}.")
-        elif mode != cheapest and fit.units is not None:
+        elif mode != cheapest and mode not in covered and fit.units is not None:
             words.append(f"{mode.capitalize()} {_cost_words(modes[mode])}.")
     return " ".join(words)
+
+
+def _unpriced_words(able: Sequence[EfsMode], region: str) -> str:
+    """Return which modes support the load, and that their prices are unknown."""
+    *others, last = (mode.capitalize() for mode in able)
+    if not others:
+        return f"{last} supports this load, but its price in {region} is unknown."
+    return f"{', '.join(others)} and {last} support this load, but their prices in {region} are unknown."
 
 
 def _cost_words(mode: Mode) -> str:

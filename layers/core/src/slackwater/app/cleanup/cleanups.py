@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, Final, Literal
 
 from slackwater.app.audit.target_documents import StoredTarget, stored_target
+from slackwater.app.findings.by_hand import with_cause
 from slackwater.app.findings.findings import (
     ATTEMPTS,
     ConflictError,
@@ -44,7 +45,7 @@ from slackwater.model.tracking import SERVICE, Decision, LedgerEntry, TrackedFin
 from slackwater.ports.errors import AwsError
 from slackwater.ports.executions import CleanupStarter
 from slackwater.ports.store import CleanupStore
-from slackwater.views.cleanup.words import NOTHING_STARTED, UNCONFIRMED, stage_words
+from slackwater.views.cleanup.words import NOTHING_STARTED, STARTING, UNCONFIRMED, stage_words
 from slackwater.views.scan.document import FindingDocument
 
 type Place = tuple[str, str, str]
@@ -227,7 +228,7 @@ class Cleanups:
         if one.scratch:
             one = replace(one, backup_monthly_usd=Decimal(0))
         if last and last.stage == "starting":
-            return replace(one, why="its last start has no result yet, so a run starts it again")
+            return replace(one, why=f"{STARTING}. A run requests its start again")
         if last and not last.ended:
             acts_after = last.marked.act_after if last.marked else one.acts_after
             return replace(one, state="under-way", why=_under_way(last), acts_after=acts_after)
@@ -241,7 +242,7 @@ class Cleanups:
             or seen.problem
             or self._held(finding)
         )
-        return replace(one, state="refused", why=why) if why else one
+        return replace(one, state="refused", why=with_cause(why, record, seen.evidence)) if why else one
 
     def _held(self, finding: TrackedFinding) -> str | None:
         holder = self.store.holder(finding.sighting.resource.arn)
@@ -609,6 +610,8 @@ def not_undoable(cleanup: Cleanup) -> str | None:
 def _reasons_against_undo(cleanup: Cleanup) -> Iterator[str]:
     """Yield each reason why an undo is impossible, the one to report first."""
     match cleanup.stage:
+        case "starting" | "waiting" | "working" if cleanup.stopped:
+            yield "it is stopped, and Slackwater cancels it at its next step, within a day"
         case "starting" | "waiting" | "working":
             yield f"it has not ended. To stop it: `slackwater cleanup stop {cleanup.finding_id}`"
         case "undoing":

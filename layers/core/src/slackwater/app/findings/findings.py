@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from slackwater.app.audit.target_documents import parts_of
+from slackwater.app.findings.by_hand import with_cause
+from slackwater.app.telemetry import LOGGER
 from slackwater.engine.cleanup import act_after, approval_blocker
 from slackwater.model.cleanup import ActorNote
 from slackwater.model.policy import CleanupSection
@@ -19,6 +21,7 @@ from slackwater.model.tracking import (
     TrackedFinding,
     Write,
 )
+from slackwater.ports.errors import AwsError
 from slackwater.ports.store import Documents, FindingStore
 from slackwater.views.scan.document import FindingDocument
 
@@ -178,7 +181,7 @@ class Findings:
             if finding.sighting.fingerprint != fingerprint:
                 raise ChangedError(f"the finding {id} has changed since")
             if why := approval_blocker(finding.sighting, cleanup):
-                raise NotAllowedError(why)
+                raise NotAllowedError(with_cause(why, finding.sighting, self._evidence_or_none(finding)))
             setting = finding.sighting.setting
             from_then_on = acts_after or act_after(now, cleanup, None, deletes=setting is None)
             until = from_then_on + timedelta(days=cleanup.approval_days)
@@ -221,6 +224,14 @@ class Findings:
         resource = finding.sighting.resource
         parts = parts_of(self.documents, finding.audit_id, resource.account, resource.region)
         return next((found for part in parts if part for found in part["findings"] if found["id"] == finding.id), None)
+
+    def _evidence_or_none(self, finding: TrackedFinding) -> FindingDocument | None:
+        """Return the finding as its audit stored it; None if it is not there, or AWS does not answer."""
+        try:
+            return self._evidence(finding)
+        except AwsError as error:
+            LOGGER.warning("the evidence of a finding cannot be read", finding_id=finding.id, reason=str(error))
+            return None
 
 
 def reason_given(why: str) -> str:

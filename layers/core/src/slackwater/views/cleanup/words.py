@@ -8,6 +8,8 @@ from slackwater.model.tracking import Happening
 
 NOTHING_STARTED: Final = "no clean-up started: "
 """The start of the error if a run starts nothing. Views that already say so leave it out."""
+STARTING: Final = "it is starting: its last start has no result yet"
+"""The start of the reason if a run may start a clean-up again that an earlier request already started."""
 UNCONFIRMED: Final = "AWS did not confirm the start"
 """The start of the reason if a clean-up may or may not have started."""
 

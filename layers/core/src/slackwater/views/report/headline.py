@@ -75,7 +75,7 @@ def short_dollars(usd: Decimal) -> str:
 
 
 def confidence(totals: TotalsDocument, usd: Decimal) -> str:
-    """Return how much of the waste has high confidence: `$6.4k of it with high confidence`.
+    """Return how much of the waste has high confidence: `$6.4k a month of it with high confidence`.
 
     Empty if that is unknown, or if there is no waste.
     """
@@ -84,7 +84,8 @@ def confidence(totals: TotalsDocument, usd: Decimal) -> str:
         return ""
     if Decimal(sure) >= usd:
         return "all with high confidence"
-    return f"{short_dollars(Decimal(sure)) if Decimal(sure) > 0 else 'none'} of it with high confidence"
+    amount = f"{short_dollars(Decimal(sure))} a month" if Decimal(sure) > 0 else "none"
+    return f"{amount} of it with high confidence"
 
 
 def top_fixes(findings: Iterable[FindingDocument]) -> list[Fix]:
@@ -188,7 +189,7 @@ def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole
     """Return how the findings divide, and what the fixes of issues and risks do to the bill.
 
     Example: `54 findings: 42 show waste, 10 are performance issues, and 2 are risks. The savings are from waste only.
-    Fixing the other 12 adds $1,420 a month to the bill.` Empty if all findings are waste.
+    Fixing the other 12 would add $1,420 a month; that is not subtracted.` Empty if all findings are waste.
 
     Args:
         findings: The findings in the report.
@@ -211,24 +212,31 @@ def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole
     if not fixes:
         return first
     fixed = f"{len(fixes):,} of " if len(fixes) < others else ""
+    effect = _effect(fixes, besides_waste=bool(waste))
     if not waste:
-        return f"{first} Fixing {fixed}them {_effect(fixes)}."
-    return f"{first} The savings are from waste only. Fixing {fixed}the other {others:,} {_effect(fixes)}."
+        return f"{first} Fixing {fixed}{'it' if others == 1 else 'them'} {effect}"
+    which = "one" if others == 1 else f"{others:,}"
+    return f"{first} The savings are from waste only. Fixing {fixed}the other {which} {effect}"
 
 
 def _noun(kind: FindingKind, many: int = 1) -> str:
     return f"{ISSUE_NOUNS[kind]}{'' if many == 1 else 's'}"
 
 
-def _effect(fixes: Sequence[FindingDocument]) -> str:
-    """Return what the recommended fixes of these issues and risks do to the bill."""
+def _effect(fixes: Sequence[FindingDocument], *, besides_waste: bool) -> str:
+    """Return what the recommended fixes of these issues and risks would do to the bill, as the end of a sentence.
+
+    With `besides_waste`, it also says that the savings in the headline do not include that.
+    """
     unknown = sum(finding["monthly_savings_usd"] is None for finding in fixes)
     if unknown == len(fixes):
-        return "has an unknown cost"
+        return "would have an unknown cost."
     cost, saved = (total_savings((one["resource"]["arn"], [sign * _usd(one)]) for one in fixes)[0] for sign in (-1, 1))
-    more = f"; the cost of {unknown:,} is unknown" if unknown else ""
+    more = f" The cost of {unknown:,} is unknown." if unknown else ""
     if cost > saved:
-        return f"adds {dollars(cost - saved)} a month to the bill{more}"
+        end = "; that is not subtracted" if besides_waste else " to the bill"
+        return f"would add {dollars(cost - saved)} a month{end}.{more}"
     if cost < saved:
-        return f"saves {dollars(saved - cost)} a month{more}"
-    return f"is free for {len(fixes) - unknown:,}{more}" if unknown else "is free"
+        end = "; that is not included" if besides_waste else ""
+        return f"would save {dollars(saved - cost)} a month{end}.{more}"
+    return f"would be free for {len(fixes) - unknown:,}.{more}" if unknown else "would be free."

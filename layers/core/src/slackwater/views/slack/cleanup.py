@@ -241,7 +241,8 @@ def _done(case: Case) -> Message:
         was = f" from {in_words(cleanup.was)}" if cleanup.was else ""
         title, what = "Changed", f"It was changed{was} to {in_words(cleanup.setting)}."
     else:
-        title, what = "Deleted", "Slackwater deleted it and its sub-resources."
+        more = " and its sub-resources" if _had_more(cleanup) else ""
+        title, what = "Deleted", f"Slackwater deleted it{more}."
     facts = [_saves(cleanup), *_first(_kept(cleanup.backups))]
     if cleanup.deletes and cleanup.scratch:
         facts.append("There is no backup, because the policy says so for its tag. You cannot undo this.")
@@ -401,6 +402,13 @@ def _children(cleanup: Cleanup) -> list[str]:
     ]
     found += [f"volume {_child(one)}" for one in recorded.get("children", ()) if isinstance(one, Mapping)]
     return found or [f"{_kind(one)} {literal(one.id)}" for one in cleanup.parts if one.id != cleanup.resource.id]
+
+
+def _had_more(cleanup: Cleanup) -> bool:
+    """Return whether anything was deleted besides the resource itself, such as mount targets or child volumes."""
+    itself = cleanup.resource.id
+    ids = (*cleanup.children, *(gone.part.id for gone in cleanup.removals))
+    return any(id_ != itself for id_ in ids) or bool(_children(cleanup))
 
 
 def _kind(part: SubResource) -> str:
