@@ -188,7 +188,7 @@ def _judge_cost(demand: Demand, seen: Seen, limits: MismatchLimits, ceiling: flo
         held = () if elastic else last.newest(3).present
         options["bursting"] = _to_bursting(demand, limits, bill, held, sure=minute <= carried[-1])
     too_little = LESS_BELOW_GIB * formulas.paid_mib_s(file_system, amount or 0)
-    peak = f"at least {limits.headroom_percent:g} % more than the busiest five minutes used"
+    peak = f"at least {limits.headroom_percent:g} % above the busiest five minutes"
     if amount is not None and not (elastic and ("provisioned" in slow or formulas.as_written_gib(bill) < too_little)):
         carried.append(amount * MIB)
         options["provisioned"] = efs_throughput.to_amount(file_system, amount, peak, bill, lower=not elastic)
