@@ -106,8 +106,6 @@ def scanned(audit_id: str, targets: list[tuple[str, str]], urls: list[str], size
     from slackwater.wiring.settings import DeploymentSettings
 
     deployed = DeploymentSettings.of(os.environ)
-    if audit_id != FIRST:
-        _copy_plan(audit_id, deployed.bucket_name)
     scanner = scanning(deployed)
     each_audit = []
     for some in (targets[:1], *batched(targets[1:], size)):

@@ -80,7 +80,10 @@ def main() -> None:
         if error.response["Error"]["Code"] != "ResourceNotFoundException":
             raise
     if sams := outputs_of(cloudformation, SAMS_STACK).get("SourceBucket"):
-        empty(s3, sams, UPLOADS)
+        try:
+            empty(s3, sams, UPLOADS)
+        except ClientError as error:  # other stacks use this bucket too
+            print(f"Not deleted: {UPLOADS} in the bucket {sams}: {error}")
     cloudformation.delete_stack(StackName=options.stack)
     print("Deleting the stack takes some minutes …")
     cloudformation.get_waiter("stack_delete_complete").wait(StackName=options.stack)

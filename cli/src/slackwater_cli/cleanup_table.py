@@ -44,19 +44,15 @@ NOTHING_APPROVED: Final = (
 
 def draw_plan(plan: PlanDocument, console: Console) -> None:
     """Draw what a run would start, and why it would not start the rest. What blocks the whole run comes first."""
-    new = new_starts(plan)
-    earlier = sum(one["state"] == "ready" for one in plan["candidates"]) - len(new)
-    starting = f" {count(earlier, 'clean-up')} {'is' if earlier == 1 else 'are'} still starting." if earlier else ""
+    ready = [one for one in plan["candidates"] if one["state"] == "ready"]
+    new = [one for one in ready if not one["why"]]  # one with a reason was requested before
+    earlier = len(ready) - len(new)
+    starting = f" It would request {count(earlier, 'start')} again." if earlier else ""
     head = f"A run now would start {_number(new)}.{starting}" if plan["candidates"] else NOTHING_APPROVED
     console.print(Text(head, "bold"))
     for against in _against(plan):
         console.print(Text(one_line(against), "bold red"))
     _draw_candidates(plan["candidates"], console, good="Would start", bad="Would not start", first="ready")
-
-
-def new_starts(plan: PlanDocument) -> list[CandidateDocument]:
-    """Return what a run would start. A ready candidate with a reason is starting already: its start has no result."""
-    return [one for one in plan["candidates"] if one["state"] == "ready" and not one["why"]]
 
 
 def draw_run(candidates: Sequence[CandidateDocument], console: Console) -> None:
@@ -202,7 +198,7 @@ def _draw_candidates(
         console.print(Text(good, "bold underline"))
         draw_first_that_fits(console, _candidates(starts, wide=True), _candidates(starts, wide=False))
     titles = (
-        ("ready", "Starting"),
+        ("ready", "Starting, requested again by a run"),
         ("failed", "Start not confirmed"),
         ("under-way", "Already running"),
         ("refused", bad),

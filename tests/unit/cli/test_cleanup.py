@@ -295,8 +295,11 @@ def test_a_plan_says_what_is_starting_already(run, deployed) -> None:
     output = run("cleanup", "plan").out
     words = " ".join(output.split())
 
-    assert words.startswith("A run now would start no clean-ups. 1 clean-up is still starting.")
-    assert "Starting a scratch-a: delete it is starting: its last start has no result yet." in words
+    assert words.startswith("A run now would start no clean-ups. It would request 1 start again.")
+    assert (
+        "Starting, requested again by a run a scratch-a: delete it is starting: its last start has no result yet."
+        in words
+    )
     assert "Would start" not in output
 
 
@@ -345,6 +348,17 @@ def test_a_run_begins_what_is_approved(run, shown, deployed) -> None:
     assert json.loads(deployed.states[0]["input"]) == {"finding_id": "a"}
     assert [one["state"] for one in shown("run")["candidates"]] == ["begun"]
     assert run("cleanup", "stop", "--all", "--lift").err == "They were not stopped.\n"
+
+
+def test_at_a_terminal_a_run_asks_before_it_requests_several_starts_again(run, deployed) -> None:
+    for id_ in "ab":
+        run("cleanup", "approve", id_, "--yes")
+    deployed.at_a_terminal("no\n")
+
+    done = run("cleanup", "run")
+
+    assert "Start these 2 clean-ups? [y/N]" in done.err
+    assert done.status == 2
 
 
 @pytest.mark.parametrize("answer", ["\n", "no\n", "y\n"])

@@ -9,9 +9,12 @@ import pytest
 
 from slackwater.detectors.ec2_ebs_throttled import HOURLY, IOPS, THROUGHPUT
 from slackwater.engine.cases import play_with_queries
+from slackwater.engine.evaluation import Enabled, EvaluationQueue
 from slackwater.engine.registry import registry
-from slackwater.model.detector import Case
+from slackwater.model.detector import CASE_NOW, Case
+from slackwater.model.fleet import Fleet, UnreadableRecord
 from slackwater.model.metrics import Metric
+from slackwater.model.resources import Volume
 from slackwater.model.units import FIVE_MINUTES_S, HOUR_S
 from slackwater.model.verdicts import Fine, Flagged, Verdict
 from slackwater.rules import examples
@@ -115,3 +118,15 @@ def test_the_newest_day_of_a_balance_may_confirm_the_checks(
     assert isinstance(verdict, Flagged)
     assert verdict.severity == severity
     assert [one.points for one in queries if one.metric == THROUGHPUT.balance] == read
+
+
+def test_a_volume_whose_instances_are_unknown_leaves_both_checks_to_decide() -> None:
+    """EC2 may list a volume that is in use without an attachment: any instance may have it."""
+    case: Case = next(one for one in DETECTOR.cases if one.title == "never at its limit")
+    broken = UnreadableRecord(Volume, "", "ebs-volume without an id could not be read", None)
+    fleet = Fleet([case.resource, *case.records], broken=[broken])
+    queue = EvaluationQueue(fleet, [Enabled("ec2-ebs-throttled", DETECTOR, DETECTOR.limits())], CASE_NOW)
+    call = queue.next_call(idle=True)
+
+    assert call, "it is inconclusive without its checks"
+    assert sorted(query.metric.name for query in call.queries) == sorted([THROUGHPUT.check.name, IOPS.check.name])

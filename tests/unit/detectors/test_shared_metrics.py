@@ -69,3 +69,14 @@ def test_the_bytes_of_a_busiest_minute_prove_operations(mib_a_day: float, is_ask
 
     assert ("VolumeWriteBytes", DAY_S) in queries
     assert ((WRITES.name, DAY_S) in queries) is is_asked
+
+
+def test_bytes_of_a_few_days_do_not_prove_that_it_is_used_every_day() -> None:
+    """On Xen, bytes have no point on idle days. After a move to Nitro, the first days are not all days."""
+    _, m5 = examples.ON_NITRO
+    case = replace(IDLE_VOLUME, records=(*IDLE_VOLUME.records, m5))
+    few = {(part.peak, DAY_S): [5.0 * MIB, 0.0, 0.0] for part in (READ_BYTES, WRITTEN_BYTES)}
+    flagged, queries = asked(case, few, "ebs-idle", "ebs-surplus-throughput", **FAST)
+
+    assert (WRITES.name, DAY_S) in queries
+    assert "ebs-idle" in flagged

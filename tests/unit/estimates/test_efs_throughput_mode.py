@@ -278,7 +278,7 @@ def test_the_use_at_which_elastic_and_provisioned_cost_the_same() -> None:
     assert read.break_even_average_percent == pytest.approx(2.3 * 730 / 720, abs=0.06)
 
 
-def test_an_unknown_price_is_null_and_then_no_mode_is_called_the_lowest_cost_one() -> None:
+def test_an_unknown_price_is_null_and_only_a_free_mode_is_called_the_lowest_cost_one() -> None:
     free, costly = (
         answered(prices={}, stored="1TiB", write_per_month="1GiB"),
         answered(prices={}, stored="0B", write_per_month="30TiB", peak="20MiB/s"),
@@ -286,9 +286,9 @@ def test_an_unknown_price_is_null_and_then_no_mode_is_called_the_lowest_cost_one
 
     modes = free.result.modes
     assert modes.bursting.monthly_usd is modes.elastic.throughput_usd is free.result.break_even_average_percent is None
-    assert free.result.recommended is costly.result.recommended is None
-    assert free.summary == (
-        "Bursting, Provisioned and Elastic support this load, but their prices in ap-northeast-1 are unknown."
+    assert (free.result.recommended, costly.result.recommended) == ("bursting", None)
+    assert free.summary.startswith(
+        "Bursting is the lowest-cost mode that supports this load. The storage price in ap-northeast-1 is unknown."
     )
     assert costly.summary.startswith(
         "Provisioned and Elastic support this load, but their prices in ap-northeast-1 are unknown. Bursting does not"

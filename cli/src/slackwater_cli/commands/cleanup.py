@@ -345,14 +345,14 @@ def _ask_of_all(cleanups: Cleanups, ids: list[str] | None) -> list[str] | None:
     """
     from slackwater.app.cleanup import responses
     from slackwater.wiring.scan import clock
-    from slackwater_cli.cleanup_table import draw_plan, new_starts
+    from slackwater_cli.cleanup_table import draw_plan
 
     plan = responses.plan(cleanups.plan(ids or None, now=clock()))
-    new = new_starts(plan)
-    if len(new) < 2 or plan["over_cap"] or plan["stopped"] or not plan["enabled"]:
+    ready = [one for one in plan["candidates"] if one["state"] == "ready"]
+    if len(ready) < 2 or plan["over_cap"] or plan["stopped"] or not plan["enabled"]:
         return None
     note(rendered(partial(draw_plan, plan), to_terminal=False).rstrip())
-    note(f"Start these {len(new)} clean-ups? [y/N]")
+    note(f"Start these {len(ready)} clean-ups? [y/N]")
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         raise UsageError("No clean-up started.")
     return [one["finding_id"] for one in plan["candidates"]]

@@ -468,7 +468,7 @@ def test_of_large_targets_one_part_is_in_memory_at_a_time_and_small_ones_wait_fo
 
     class Watched(Parts):
         def fleet(self, part: int) -> Fleet:
-            held.append((self.volumes[0].target.region, use_case._large.locked()))
+            held.append((self.volumes[0].target.region, use_case.large.locked()))
             return super().fleet(part)
 
     world = Counted({}, stocks={HERE: Watched(THREE), THERE: Watched([replace(UNATTACHED, target=THERE)])})

@@ -66,7 +66,7 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
     window = max(limits.window_days, limits.least_days)
     for part in (*BYTES.parts, *OPERATIONS.parts):  # an operation moves at most 1 MiB
         peaks = [seen.if_read(need) for need in ebs.daily(volume, window, part.peak)]
-        if any(one and _used([one.over(part.per)], limits) for one in peaks):
+        if any(one and sum(one.over(part.per).present) >= limits.operations_per_day * (window + 1) for one in peaks):
             return Fine("it is read or written")
     (writes,) = seen.read(*ebs.daily(volume, window, WRITTEN))
     if _used([writes], limits):

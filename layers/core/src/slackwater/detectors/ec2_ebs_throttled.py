@@ -168,8 +168,10 @@ def _to_check(instance: Instance, seen: Seen) -> tuple[InstanceType, list[Measur
     if seen.is_younger(instance.launched_at, hours=2):
         return Fine("it was started less than two hours ago")
     readable = Volume not in seen.fleet.unreadable and instance.bandwidth_weighting == "default"
-    allowed, most = formulas.instance_limits(kind, "gp3"), formulas.most_of_all(seen.fleet.volumes_of(instance.id))
-    measures = [m for m in MEASURES if not (readable and allowed) or most.of(m.unit) > allowed.baseline.of(m.unit)]
+    if not readable or not (allowed := formulas.instance_limits(kind, "gp3")):
+        return kind, [*MEASURES]
+    most = formulas.most_of_all(seen.fleet.volumes_of(instance.id))
+    measures = [m for m in MEASURES if most.of(m.unit) > allowed.baseline.of(m.unit)]
     return (kind, measures) if measures else Fine("its baseline carries all its volumes at their fastest")
 
 

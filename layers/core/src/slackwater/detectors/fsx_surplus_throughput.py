@@ -85,9 +85,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
     least, recorded_days = fitting.throughput_mb_s, min(recorded.days, rest.days)
     percent, busiest = _load(fitting, server, peaks)
     label, proposed = "Busiest minute of the network, per day", 100 / _on(fitting, server, NETWORK, 1)
-    summary = (
-        f"Lower throughput from {present:,} to {least:,} MB/s. At least {100 - percent:.0f} % of that stays unused."
-    )
+    summary = f"Lower throughput from {present:,} to {least:,} MB/s. At least {100 - percent:.0f} % of that is unused."
     risk = "Storage and IOPS stay. A smaller file server has less memory for its cache, so watch its disks for a week."
     lower = fsx.set_throughput(file_system, least, action="lower-throughput-capacity", summary=summary, risk=risk)
     return Flagged(

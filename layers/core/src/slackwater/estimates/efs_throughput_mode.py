@@ -114,7 +114,7 @@ def work(inputs: EfsThroughputMode, known: Known) -> Answer[Choice]:
         and fits["elastic"].units is None
         and not (cheapest and not modes[cheapest].throughput_usd)
     )
-    unpriced = cheapest is None or modes[cheapest].monthly_usd is None
+    unpriced = cheapest is None or modes[cheapest].throughput_usd is None
     result = Choice(
         recommended=None if depends or unpriced else cheapest,
         modes=Modes(bursting=modes["bursting"], provisioned=modes["provisioned"], elastic=modes["elastic"]),
@@ -267,7 +267,9 @@ def _summary(
             if not unknown or not modes[cheapest].throughput_usd
             else LEAST_KNOWN
         )
-        words.append(f"{cheapest.capitalize()} {least}. It {_cost_words(modes[cheapest])}.")
+        is_priced = modes[cheapest].monthly_usd is not None
+        cost = f"It {_cost_words(modes[cheapest])}." if is_priced else f"The storage price in {region} is unknown."
+        words.append(f"{cheapest.capitalize()} {least}. {cost}")
         if note := fits[cheapest].note:
             words.append(f"{note}.")
     elif able := [mode for mode, fit in fits.items() if fit.carries]:

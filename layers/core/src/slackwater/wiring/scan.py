@@ -6,6 +6,7 @@ import tempfile
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def audit(  # noqa: PLR0913 -- what an audit is composed of
     inventory: Inventory | None = None,
     share: Callable[[], float] = lambda: 1,
     spending: Spending | None = None,
+    large: Lock | None = None,
 ) -> Audit:
     """Compose the audit of a session's account, or of an inventory of part of it.
 
@@ -53,6 +55,7 @@ def audit(  # noqa: PLR0913 -- what an audit is composed of
         inventory: An inventory to use instead of the account's.
         share: Returns this scan's share of the rate limit, in (0, 1].
         spending: A budget shared with other scans; None is the policy's budget, for this audit alone.
+        large: The lock that audits share if they run at the same time; None for an audit alone.
     """
     from slackwater.app.audit.scan import Audit, Sources
     from slackwater.aws.client.rate_limit import RateLimit
@@ -86,6 +89,7 @@ def audit(  # noqa: PLR0913 -- what an audit is composed of
         meter=meter,
         clock=clock,
         progress=progress,
+        large=large or Lock(),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from functools import cache, partial
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from slackwater.aws.client.meter import CallMeter
@@ -133,6 +134,7 @@ def scanning(deployed: DeploymentSettings) -> Scanner:
     from slackwater.app.audit.scan_target import Scanner
 
     of_bucket, others = policies(deployed, AwsSession(meter=CallMeter())), among_others(deployed)
+    large = Lock()
 
     @contextmanager
     def of_policy(policy: Policy, plan: AuditPlan, target: Target) -> Iterator[Audit]:
@@ -149,6 +151,7 @@ def scanning(deployed: DeploymentSettings) -> Scanner:
                 progress=lambda *_: None,
                 share=share,
                 spending=spending,
+                large=large,
             )
 
     return Scanner(documents=of_bucket.documents, policies=of_bucket, audit=of_policy, clock=clock)

@@ -116,8 +116,9 @@ class Audit:
     meter: Meter
     clock: Clock
     progress: Progress
+    large: Lock = field(default_factory=Lock, repr=False, compare=False)
+    """Audits that run at the same time share it, so that only one of them judges a chunk of a large target."""
     _taken: _Taken = field(default_factory=_Taken, init=False, repr=False, compare=False)
-    _large: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     def run(self, targets: Sequence[Target], now: datetime, gaps: Iterable[Gap] = ()) -> Scan:
         """Scan all targets, in memory at once.
@@ -219,7 +220,7 @@ class Audit:
                 return before + done, before + total * (1 + left)
 
             # Only one chunk of all targets that are large enough to have several is in memory at a time.
-            with self._large if snapshot.parts > 1 else nullcontext():
+            with self.large if snapshot.parts > 1 else nullcontext():
                 seen, questions = self._judged(target, snapshot.fleet(part), metrics, now, of_all)
                 seen = _with_gaps(seen, gaps())  # read last, because it waits for pending kinds
             evaluated += questions

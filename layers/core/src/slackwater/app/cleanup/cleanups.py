@@ -242,7 +242,7 @@ class Cleanups:
             or seen.problem
             or self._held(finding)
         )
-        return replace(one, state="refused", why=with_cause(why, record, seen.evidence)) if why else one
+        return replace(one, state="refused", why=with_cause(why, record, lambda: seen.evidence)) if why else one
 
     def _held(self, finding: TrackedFinding) -> str | None:
         holder = self.store.holder(finding.sighting.resource.arn)
@@ -611,7 +611,8 @@ def _reasons_against_undo(cleanup: Cleanup) -> Iterator[str]:
     """Yield each reason why an undo is impossible, the one to report first."""
     match cleanup.stage:
         case "starting" | "waiting" | "working" if cleanup.stopped:
-            yield "it is stopped, and Slackwater cancels it at its next step, within a day"
+            again = f"`slackwater cleanup stop {cleanup.finding_id}`"
+            yield f"it is stopped, and Slackwater cancels it within a day. If it does not, run {again} again"
         case "starting" | "waiting" | "working":
             yield f"it has not ended. To stop it: `slackwater cleanup stop {cleanup.finding_id}`"
         case "undoing":

@@ -1,5 +1,6 @@
 """Says why people must carry out a recommendation themselves."""
 
+from collections.abc import Callable
 from typing import Final
 
 from slackwater.engine.cleanup import CLEANABLE
@@ -11,17 +12,17 @@ BY_HAND: Final = "Slackwater cannot carry out this finding's recommendation"
 """The start of the reason in `engine.cleanup`. Stored reasons start with it too."""
 
 
-def with_cause(why: str, record: FindingRecord, evidence: FindingDocument | None) -> str:
+def with_cause(why: str, record: FindingRecord, evidence: Callable[[], FindingDocument | None]) -> str:
     """Return a reason against a clean-up. If Slackwater cannot carry out the recommendation, add why not.
 
     Args:
         why: The reason.
         record: The finding.
-        evidence: The finding with its caveats, as the audit stored it; None if it cannot be read.
+        evidence: Returns the finding with its caveats, as the audit stored it; None if it cannot be read.
     """
     if not why.startswith(BY_HAND):
         return why
-    return f"{why}{_cause(record, evidence)}. For details: `slackwater findings show {record.id}`"
+    return f"{why}{_cause(record, evidence())}. For details: `slackwater findings show {record.id}`"
 
 
 def _cause(record: FindingRecord, evidence: FindingDocument | None) -> str:

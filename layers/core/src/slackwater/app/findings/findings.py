@@ -181,7 +181,7 @@ class Findings:
             if finding.sighting.fingerprint != fingerprint:
                 raise ChangedError(f"the finding {id} has changed since")
             if why := approval_blocker(finding.sighting, cleanup):
-                raise NotAllowedError(with_cause(why, finding.sighting, self._evidence_or_none(finding)))
+                raise NotAllowedError(with_cause(why, finding.sighting, lambda: self._evidence_or_none(finding)))
             setting = finding.sighting.setting
             from_then_on = acts_after or act_after(now, cleanup, None, deletes=setting is None)
             until = from_then_on + timedelta(days=cleanup.approval_days)
@@ -229,7 +229,7 @@ class Findings:
         """Return the finding as its audit stored it; None if it is not there, or AWS does not answer."""
         try:
             return self._evidence(finding)
-        except AwsError as error:
+        except (AwsError, ValueError) as error:
             LOGGER.warning("the evidence of a finding cannot be read", finding_id=finding.id, reason=str(error))
             return None
 
