@@ -1243,8 +1243,10 @@ OF_VOLUMES = tuple(
         (cleanup(stage="working", removals=HALF), "it has not ended. To stop it: `slackwater cleanup stop f-1`"),
         (
             cleanup(stage="waiting", stopped=ActorNote(who=JOE, why="", at=NOW)),
-            "it is stopped, and Slackwater cancels it within a day. "
-            "If it does not, run `slackwater cleanup stop f-1` again",
+            (
+                "it is stopped, and Slackwater cancels it within a day. "
+                "If it does not, run `slackwater cleanup stop f-1` again"
+            ),
         ),
         (cleanup(stage="undone", removals=HALF), "it is already undone"),
         (cleanup(stage="failed"), "it did not delete or change anything"),
