@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from floor_questions import DAY, HOUR, KIB, Truth, Windows
+from floor_questions import DAY, FIVE, HOUR, KIB, Truth, Windows
 
 from slackwater_simulator.resources import Fleet, FsxVolume, Volume
 from slackwater_simulator.truth import is_sync
@@ -21,6 +21,8 @@ DAYS: Final = 14
 WINDOWS: Final = Windows(ebs_days=DAYS, files_days=DAYS)
 BUSY_HOUR_WRITES: Final = 180_000
 """Number of writes from which an hour counts as busy: 100 a second for half an hour."""
+BUSY_WRITES, HALF_AN_HOUR = 30_000, 6
+"""Number of writes from which five minutes count as busy (100 a second), and how many five minutes must be."""
 
 type Rule = Callable[[FleetIndex, str], bool]
 
@@ -126,6 +128,13 @@ def _has_no_busy_sync_export(index: FleetIndex, id_: str) -> bool:
     return not index.busy_exports(id_)
 
 
+def _is_slow(index: FleetIndex, id_: str) -> bool:
+    return not any(
+        (index.truth.values(one, "DataWriteOperations Sum", FIVE, DAYS) >= BUSY_WRITES).sum() >= HALF_AN_HOUR
+        for one in index.busy_exports(id_)
+    )
+
+
 def _writes_are_large(index: FleetIndex, id_: str) -> bool:
     return all(index.write_kib(one) > 64 for one in index.busy_exports(id_))
 
@@ -151,6 +160,7 @@ CUSTODIAN_ONLY_RULES: Final[Mapping[str, Sequence[tuple[str, Rule]]]] = {
     ],
     "sync-exports": [
         ("only other volumes have writes: Custodian has no metrics for single volumes", _has_no_busy_sync_export),
+        ("its writes are spread over the hour, below 100 a second: Custodian counts by the hour", _is_slow),
         ("its writes are large: Custodian cannot divide one metric by another", _writes_are_large),
     ],
 }

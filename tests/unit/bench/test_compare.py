@@ -71,6 +71,7 @@ def world(bench):
     for name, writes, size, options in (
         ("small", 450, 8192, ("rw",)),
         ("large", 450, 2**20, ("rw",)),
+        ("spread", 60, 8192, ("rw",)),
         ("other", 450, 8192, ("async",)),
     ):
         work = Activity(shape=build.shapes.shape("steady", 0), write=writes * size, write_size=size)
@@ -113,6 +114,7 @@ def test_what_both_flag_needs_no_reason(bench, world):
         ("idle-efs", "source", "the source of a replication"),
         ("sync-exports", "other", "only other volumes have writes"),
         ("sync-exports", "large", "its writes are large"),
+        ("sync-exports", "spread", "its writes are spread over the hour"),
     ],
 )
 def test_a_rule_explains_what_only_custodian_flags(bench, world, policy, name, why):
