@@ -71,7 +71,7 @@ def world(bench):
     for name, writes, size, options in (
         ("small", 450, 8192, ("rw",)),
         ("large", 450, 2**20, ("rw",)),
-        ("spread", 60, 8192, ("rw",)),
+        ("spread", 80, 8192, ("rw",)),
         ("other", 450, 8192, ("async",)),
     ):
         work = Activity(shape=build.shapes.shape("steady", 0), write=writes * size, write_size=size)
