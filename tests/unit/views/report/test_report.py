@@ -221,7 +221,7 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
     assert words(shown.inside["sum"]) == "Save $15 a month · $180 a year"
     assert (
         "3 findings: 1 shows waste, 1 is a performance issue, and 1 is a risk. The savings are from waste"
-        " only. Fixing the other 2 would add $5 a month; that is not subtracted."
+        " only. Fixing the other 2 would cost $5 a month; that is not subtracted."
     ) in words(" ".join(shown.texts["p"]))
     assert "Slackwater: 3 findings, $15.00 a month" in shown.texts["title"]
     assert "1 waste: $15.00 a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
@@ -233,11 +233,11 @@ def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -
 @pytest.mark.parametrize(
     ("savings", "says"),
     [
-        (["-3.00"], "would add $3 a month to the bill."),
+        (["-3.00"], "would cost $3 a month."),
         (["2.74"], "would save $2.74 a month."),
         ([None, None], "would have an unknown cost."),
         (["0.00", "0.00"], "would be free."),
-        (["-3.00", "0.00", "2.50", None], "would add $0.50 a month to the bill. The cost of 1 is unknown."),
+        (["-3.00", "0.00", "2.50", None], "would cost $0.50 a month. The cost of 1 is unknown."),
         (["0.00", None], "would be free for 1. The cost of 1 is unknown."),
         ([""], ""),
     ],
@@ -258,7 +258,7 @@ def test_one_sentence_says_what_the_fixes_of_issues_cost(make, savings: list[str
 @pytest.mark.parametrize(
     ("usd", "says"),
     [
-        ("-3.00", "Fixing the other one would add $3 a month; that is not subtracted."),
+        ("-3.00", "Fixing the other one would cost $3 a month; that is not subtracted."),
         ("2.74", "Fixing the other one would save $2.74 a month; that is not included."),
         ("0.00", "Fixing the other one would be free."),
     ],
@@ -275,9 +275,9 @@ def test_issues_without_a_recommendation_are_not_counted_as_fixed(make) -> None:
         for n, (usd, advice) in enumerate([("-3.00", {}), ("-4.00", {}), (None, {"recommendations": ()})])
     ]
 
-    assert beside_of(make.scan(*found)) == "3 performance issues. Fixing 2 of them would add $7 a month to the bill."
+    assert beside_of(make.scan(*found)) == "3 performance issues. Fixing 2 of them would cost $7 a month."
     assert (
-        "and 3 are performance issues. The savings are from waste only. Fixing 2 of the other 3 would add $7 a month;"
+        "and 3 are performance issues. The savings are from waste only. Fixing 2 of the other 3 would cost $7 a month;"
         in beside_of(make.scan(make.finding(), *found))
     )
 

@@ -189,7 +189,7 @@ def beside(findings: Iterable[FindingDocument], totals: TotalsDocument, *, whole
     """Return how the findings divide, and what the fixes of issues and risks do to the bill.
 
     Example: `54 findings: 42 show waste, 10 are performance issues, and 2 are risks. The savings are from waste only.
-    Fixing the other 12 would add $1,420 a month; that is not subtracted.` Empty if all findings are waste.
+    Fixing the other 12 would cost $1,420 a month; that is not subtracted.` Empty if all findings are waste.
 
     Args:
         findings: The findings in the report.
@@ -234,8 +234,8 @@ def _effect(fixes: Sequence[FindingDocument], *, besides_waste: bool) -> str:
     cost, saved = (total_savings((one["resource"]["arn"], [sign * _usd(one)]) for one in fixes)[0] for sign in (-1, 1))
     more = f" The cost of {unknown:,} is unknown." if unknown else ""
     if cost > saved:
-        end = "; that is not subtracted" if besides_waste else " to the bill"
-        return f"would add {dollars(cost - saved)} a month{end}.{more}"
+        end = "; that is not subtracted" if besides_waste else ""
+        return f"would cost {dollars(cost - saved)} a month{end}.{more}"
     if cost < saved:
         end = "; that is not included" if besides_waste else ""
         return f"would save {dollars(saved - cost)} a month{end}.{more}"
