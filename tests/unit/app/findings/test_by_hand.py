@@ -5,18 +5,14 @@ from typing import Any
 
 import pytest
 
-from slackwater.app.findings.by_hand import BY_HAND, with_cause
-from slackwater.engine.cleanup import cleanup_blocker
+from slackwater.app.findings.by_hand import with_cause
+from slackwater.engine.cleanup import BY_HAND, cleanup_blocker
 from slackwater.model.policy import CleanupSection
 from slackwater.model.tracking import FindingRecord, TrackedResource
 
+ARN = "arn:aws:ec2:eu-west-1:123456789012:volume/vol-1"
 VOLUME = TrackedResource(
-    arn="arn:aws:ec2:eu-west-1:123456789012:volume/vol-1",
-    id="vol-1",
-    type="ebs-volume",
-    name="scratch",
-    account="123456789012",
-    region="eu-west-1",
+    arn=ARN, id="vol-1", type="ebs-volume", name="scratch", account="123456789012", region="eu-west-1"
 )
 WHY = f"{BY_HAND}: do it yourself"
 DETAILS = ". For details: `slackwater findings show f-1`"

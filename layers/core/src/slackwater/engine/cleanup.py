@@ -24,6 +24,9 @@ UNATTENDED: Final = ("efs-abandoned",)
 created for itself.
 """
 
+BY_HAND: Final = "Slackwater cannot carry out this finding's recommendation"
+"""The start of the reason if people must do it. `app.findings.by_hand` adds the cause."""
+
 CLEANABLE: Final = frozenset(
     {
         *("ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-throughput", "ebs-unattached"),
@@ -63,7 +66,7 @@ def cleanup_blocker(record: FindingRecord, cleanup: CleanupSection) -> str | Non
     if record.detector == "fsx-idle" and record.summary.startswith(NAMES["ONTAP"]):
         return ONTAP_STAYS
     if not record.deletes and record.setting is None:
-        return "Slackwater cannot carry out this finding's recommendation: do it yourself"
+        return f"{BY_HAND}: do it yourself"
     if record.confidence == "low":
         return "the finding's confidence is low"
     for key, value, allowed in (

@@ -1,15 +1,11 @@
 """Says why people must carry out a recommendation themselves."""
 
 from collections.abc import Callable
-from typing import Final
 
-from slackwater.engine.cleanup import CLEANABLE
+from slackwater.engine.cleanup import BY_HAND, CLEANABLE
 from slackwater.model.ownership import managed_by
 from slackwater.model.tracking import FindingRecord
 from slackwater.views.scan.document import FindingDocument
-
-BY_HAND: Final = "Slackwater cannot carry out this finding's recommendation"
-"""The start of the reason in `engine.cleanup`. Stored reasons start with it too."""
 
 
 def with_cause(why: str, record: FindingRecord, evidence: Callable[[], FindingDocument | None]) -> str:
