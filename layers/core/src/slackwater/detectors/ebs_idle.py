@@ -30,13 +30,15 @@ from slackwater.model.detector import Detector, Limits, Seen, limit, unless_deci
 from slackwater.model.fleet import is_root
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, Volume
+from slackwater.model.units import MIB
 from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.rules import advice, ebs, examples
-from slackwater.rules.ebs_peaks import BYTES, OPERATIONS, READS, WRITES
+from slackwater.rules.ebs_peaks import READ_BYTES, READS, WRITES, WRITTEN_BYTES
 from slackwater.rules.examples import Cases, Metrics, days, days_ago
 from slackwater.rules.series import hole_words, whole_days
 
 READ, WRITTEN = READS.total, WRITES.total
+LARGEST: Final = {READ_BYTES: MIB, WRITTEN_BYTES: MIB, READS: 1, WRITES: 1}  # by an operation (EBS, "I/O characteristics")
 SAMPLES = Metric("AWS/EBS", "VolumeWriteOps", "SampleCount", "points")
 """How many points CloudWatch has for a day (on Nitro). A day with fewer points than the fullest day lacks data."""
 
@@ -64,9 +66,8 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
         return Fine(f"it was attached less than {limits.least_days} whole days ago")
 
     window = max(limits.window_days, limits.least_days)
-    for part in (*BYTES.parts, *OPERATIONS.parts):  # an operation moves at most 1 MiB
-        peaks = [seen.if_read(need) for need in ebs.daily(volume, window, part.peak)]
-        if any(one and sum(one.over(part.per).present) >= limits.operations_per_day * (window + 1) for one in peaks):
+    for need, most in zip(ebs.daily(volume, window, *(part.peak for part in LARGEST)), LARGEST.values(), strict=True):
+        if (peak := seen.if_read(need)) and sum(peak.present) / most >= limits.operations_per_day * (window + 1):
             return Fine("it is read or written")
     (writes,) = seen.read(*ebs.daily(volume, window, WRITTEN))
     if _used([writes], limits):

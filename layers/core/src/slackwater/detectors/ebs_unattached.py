@@ -16,8 +16,7 @@ AWS bills the size, the provisioned IOPS and the throughput of a volume whether 
 
 ## What to do
 Ask the owner. Take a snapshot, wait until it is complete, and delete the volume. Slackwater deletes it only if
-CloudTrail, which keeps 90 days, has a `DetachVolume` at least `deletable_days` ago, no program manages it, and it was
-not in rotation.
+CloudTrail has a `DetachVolume` of `deletable_days` to 90 days ago, no program manages it, and it was not in rotation.
 """
 
 from datetime import datetime, timedelta
