@@ -38,7 +38,7 @@ from slackwater.rules.examples import Cases, Metrics, days, days_ago
 from slackwater.rules.series import hole_words, whole_days
 
 READ, WRITTEN = READS.total, WRITES.total
-LARGEST: Final = {READ_BYTES: MIB, WRITTEN_BYTES: MIB, READS: 1, WRITES: 1}  # by an operation (EBS, "I/O characteristics")
+LARGEST: Final = {READ_BYTES: MIB, WRITTEN_BYTES: MIB, READS: 1, WRITES: 1}  # by one (EBS, "I/O characteristics")
 SAMPLES = Metric("AWS/EBS", "VolumeWriteOps", "SampleCount", "points")
 """How many points CloudWatch has for a day (on Nitro). A day with fewer points than the fullest day lacks data."""
 
