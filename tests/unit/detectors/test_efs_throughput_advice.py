@@ -371,6 +371,23 @@ def test_what_the_same_time_of_another_week_needed_counts_for_a_hole() -> None:
     assert "150 MiB/s" in result.summary
 
 
+@pytest.mark.parametrize(("hours", "five_minutes"), [(3, 1), (4, 0)])
+def test_missing_hours_that_nothing_can_fill_are_unknown_without_five_minute_metrics(
+    hours: int, five_minutes: int
+) -> None:
+    holes = case(MODE, CALM).metrics
+    metered, by_hour = list(holes[mismatch.METERED, 300]), list(holes[mismatch.METERED, 3_600])
+    metered[-1200 : -1200 + hours * 12] = [None] * hours * 12
+    by_hour[-100 : -100 + hours] = [None] * hours
+    holes = {**holes, (mismatch.METERED, 300): metered, (mismatch.METERED, 3_600): by_hour}
+    result, queries = play_with_queries(MODE, replace(case(MODE, CALM), metrics=holes))
+
+    assert sum(query.period_s == 300 for query in queries) == five_minutes
+    assert isinstance(result, Flagged if five_minutes else Unknown)
+    if isinstance(result, Unknown):
+        assert result.reason == "MeteredIOBytes has no data for at least 4 h of the last 14 days"
+
+
 @pytest.mark.parametrize(("mib_s", "five_minutes"), [(1.3, 0), (1.5, 1)])
 def test_calm_hours_decide_it_without_five_minute_metrics(mib_s: float, five_minutes: int) -> None:
     calm = replace(case(MODE, CALM), metrics=moving((mib_s, 1440), permitted=256))

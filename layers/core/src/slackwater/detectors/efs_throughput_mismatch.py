@@ -103,9 +103,11 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
     window = Window(file_system, seen, by_day, limits.window_days, limits.times)
     hours = efs.needs(file_system, HOUR_S, max(efs_throughput.HOURLY_DAYS, window.back), METERED, LEAST_PERMITTED)
     five_minutes = efs.needs(file_system, FIVE_MINUTES_S, window.back, METERED)
-    if free and not _may_be_at_limit(seen.read(hours[0])[0], limits, ceiling, long_bytes):
+    by_hour, *_ = seen.read(*(hours[:1] if free else hours))
+    if free and not _may_be_at_limit(by_hour, limits, ceiling, long_bytes):
         return Fine(FREE)
-    by_hour, permitted, *_ = seen.read(*hours, *(five_minutes if free else ()))
+    unless_decided(window.hole(by_hour))
+    _, permitted, *_ = seen.read(*hours, *(five_minutes if free else ()))
     answer = window.demand(permitted, by_hour)
     if free or isinstance(answer, Unknown) or not _is_calm(answer, limits):
         month = () if free else MOVED if elastic else (*MOVED, BALANCE)

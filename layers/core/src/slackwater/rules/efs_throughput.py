@@ -23,7 +23,7 @@ from slackwater.performance.efs import EfsMode, Load, Moved
 from slackwater.rules import efs
 from slackwater.rules.advice import by_program
 from slackwater.rules.efs import METERED, READ, WRITTEN
-from slackwater.rules.series import bridged, longest_gap
+from slackwater.rules.series import LONGEST_HOLE_S, bridged, longest_gap
 
 BALANCE: Final = Metric("AWS/EFS", "BurstCreditBalance", "Minimum", "bytes")
 PERMITTED: Final = Metric("AWS/EFS", "PermittedThroughput", "Average", "bytes a second")
@@ -204,6 +204,14 @@ class Window(NamedTuple):
         older = self.by_day.between(self.by_day.start_s, recent.start_s)
         busier = max(older.present, default=0) > max(recent.present) * self.times
         return LOOK_BACK_DAYS if busier else self.days + 1  # the first whole day begins before the window
+
+    def hole(self, by_hour: Series) -> Unknown | None:
+        """Return the verdict if the hours show a hole that is too long for `bridged`, whatever five minutes show."""
+        hours = by_hour.newest(self.days - HOUR_S / DAY_S)  # the first hour may begin before the window
+        if longest_gap(hours) * HOUR_S <= LONGEST_HOLE_S:
+            return None
+        words = f"has no data for at least {duration_words(hours.missing * HOUR_S)} of the last {self.days} days"
+        return Unknown(f"{METERED.name} {words}")
 
     def demand(self, permitted: Series, metered: Series) -> Demand | Unknown:
         """Return the demand from hourly permitted and five-minute or hourly metered throughput."""
