@@ -156,8 +156,9 @@ explore: .venv/ready ## every clean-up, with everything that may happen at each 
 chaos: .venv/ready ## 200 scans while calls go wrong at random; some minutes
 	PYTHONPATH=tests $(RUN)/python tools/chaos_page.py docs/chaos.md
 
-bench-organization: .venv/ready ## what an audit of a thousand simulated accounts costs; half an hour
+bench-organization: .venv/ready ## what an audit of a thousand simulated accounts costs; an hour
 	PYTHONPATH=tools $(RUN)/python bench/organization.py --write docs/organization.md
+	PYTHONPATH=tools $(RUN)/python bench/organization.py --fleet hard-organization --write docs/organization.md
 
 score: .venv/ready ## what the detectors get right and wrong on labelled fleets; half an hour
 	$(RUN)/python bench/score.py --seeds report --write docs/score.md

@@ -40,13 +40,18 @@ from organization_cost import (
     SCAN,
     SMALL,
     STORE_LATENCY_MS,
+    hard_section,
     section,
     transitions_of,
 )
 from scan import call_counts, reset_simulator, simulator
 
 ROOT: Final = Path(__file__).parents[1]
-BEGIN, END = "<!-- cost: written by `make bench-organization` -->\n", "<!-- /cost -->\n"
+MARKERS: Final = {
+    "organization": ("<!-- cost: written by `make bench-organization` -->\n", "<!-- /cost -->\n"),
+    "hard-organization": ("<!-- hard cost: written by `make bench-organization` -->\n", "<!-- /hard cost -->\n"),
+}
+"""Between which markers of a page the measurements of a fleet are."""
 POLICY: Final = '[organization]\norganizational_units = ["r-sim0"]\n'
 SMALL_KINDS: Final = 5
 """Number of different small accounts in the simulator."""
@@ -343,10 +348,10 @@ def stand_ins() -> Iterator[str]:
         process.stdin.close()
 
 
-def measured(accounts: int, resources: int, samples: int) -> dict[str, Any]:
-    """Run all measurements, and return them."""
+def measured(name: str, accounts: int, resources: int, samples: int) -> dict[str, Any]:
+    """Run all measurements of a fleet, and return them."""
     now = datetime.now(UTC).replace(second=0, microsecond=0)
-    fleet = ("--fleet", "organization", "--accounts", str(accounts), "--resources", str(resources))
+    fleet = ("--fleet", name, "--accounts", str(accounts), "--resources", str(resources))
     with (
         tempfile.TemporaryDirectory() as folder,
         simulator(*fleet, "--now", f"{now:%Y-%m-%dT%H:%M:%SZ}") as account,
@@ -405,6 +410,7 @@ def main() -> None:
     """Measure, print, and with `--write` write the section."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--fleet", choices=MARKERS, default="organization")
     parser.add_argument("--accounts", type=int, default=1_000)
     parser.add_argument(
         "--resources", type=int, default=30_000, help="of each of the three large accounts, in two regions"
@@ -421,13 +427,13 @@ def main() -> None:
     if options.measured and options.measured.exists():
         found = json.loads(options.measured.read_text())
     else:
-        found = measured(options.accounts, options.resources, options.samples)
+        found = measured(options.fleet, options.accounts, options.resources, options.samples)
         if options.measured:
             options.measured.write_text(json.dumps(found, indent=1))
-    text = section(found)
+    text = section(found) if options.fleet == "organization" else hard_section(found)
     sys.stdout.write(text)
     if options.write:
-        write_between(options.write, BEGIN, END, text)
+        write_between(options.write, *MARKERS[options.fleet], text)
 
 
 if __name__ == "__main__":

@@ -238,6 +238,13 @@ def section(found: Mapping[str, Any]) -> str:
     return "\n\n".join(tables) + "\n"
 
 
+def hard_section(found: Mapping[str, Any]) -> str:
+    """Return the section about hard accounts: what each part takes, and the bill."""
+    first, again = parts_of(found), parts_of(found, AGAIN)
+    cold = more_when_cold_s((PAGES / "performance.md").read_text("utf-8"))
+    return "\n\n".join((_parts(first, again[-1]), _money(first, cold, prices()[0]))) + "\n"
+
+
 def _about(found: Mapping[str, Any], as_of: str) -> str:
     counts, findings = found["counts"], found["publish"][FIRST]["findings"]
     samples = ", ".join(

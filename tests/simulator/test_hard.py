@@ -6,7 +6,7 @@ from math import ceil
 import numpy as np
 import pytest
 
-from slackwater_simulator import hard_fleet
+from slackwater_simulator import hard_fleet, organization
 from slackwater_simulator.__main__ import _fleet
 
 MIB, NEAR = 1 << 20, 0.25
@@ -89,3 +89,14 @@ def test_the_served_fleet_is_the_one_that_the_bench_compares_with():
     options = argparse.Namespace(fleet="hard", resources=50, seed=7, now=None, regions=None)
     served, _ = _fleet(options)
     assert [one.id for one in served.volumes] == [one.id for one in hard_fleet(50).volumes]
+
+
+def test_an_organization_of_hard_accounts_has_them_where_the_mixed_one_has_its_accounts():
+    (_, mixed), (_, hard) = (organization(10, large=1, resources=400, hard=hard) for hard in (False, True))
+    for place in ("300000000000", "300000000001", "300000000002"):
+        accounts = [around.fleet_of(place) for around in (mixed, hard)]
+        zones = [{volume.az[:-1] for volume in account.volumes} for account in accounts]
+        assert zones[0] == zones[1]
+        assert len({len(account.volumes) > 0 for account in accounts}) == 1
+    large = hard.fleet_of("300000000000")
+    assert {volume.tags["Name"] for volume in large.volumes} >= {"data-00000", "unattached-00007"}

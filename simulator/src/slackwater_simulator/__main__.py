@@ -44,8 +44,8 @@ _NUMBERS = (
 )
 _FLEETS = """\
 the account to serve. demo: a small company with an issue for every detector; mixed: a large account; hard: a large
-account whose loads lie near the limits; labelled: issues and look-alikes for the score; organization: many accounts
-(default: demo)"""
+account whose loads lie near the limits; labelled: issues and look-alikes for the score; organization: many mixed
+accounts; hard-organization: many hard ones (default: demo)"""
 
 
 def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
@@ -62,8 +62,8 @@ def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
         drawn = {"issues": options.issues, "controls": options.controls}
         return labelled_fleet(options.seed, ordinary_of_a_kind=options.ordinary_of_a_kind, **drawn), None
     regions = tuple(options.regions.split(",")) if options.regions else ()
-    if options.fleet == "organization":
-        drawn = {"resources": options.resources, "seed": options.seed}
+    if options.fleet in {"organization", "hard-organization"}:
+        drawn = {"resources": options.resources, "seed": options.seed, "hard": options.fleet.startswith("hard")}
         return organization(options.accounts, regions or ENABLED, **drawn, **chosen)
     if options.fleet == "hard":
         return hard_fleet(options.resources, seed=options.seed, **chosen), None
@@ -92,7 +92,7 @@ def _options() -> argparse.Namespace:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    fleets = ["demo", "mixed", "hard", "labelled", "organization"]
+    fleets = ["demo", "mixed", "hard", "labelled", "organization", "hard-organization"]
     parser.add_argument("--fleet", choices=fleets, default="demo", metavar="NAME", help=_FLEETS)
     for name, usual, text in _NUMBERS:
         parser.add_argument(name, type=type(usual), default=usual, metavar="N", help=f"{text} (default: {usual:g})")

@@ -34,11 +34,18 @@ TYPES = {
     FsxFileSystem: "fsx-file-system",
     FsxVolume: "fsx-volume",
 }
+_LISTS = ("volumes", "instances", "efs", "fsx", "fsx_volumes", "svms", "replications", "events", "planted")
 
 
 def name_of(resource: Resource) -> str:
     """Return the name that people use for a resource."""
     return resource.tags.get("Name", resource.name if isinstance(resource, FsxVolume) else "")
+
+
+def joined(fleets: Sequence[Fleet]) -> Fleet:
+    """Return an account that has the resources of all these fleets, each of one Region."""
+    lists: dict[str, Any] = {name: [item for one in fleets for item in getattr(one, name)] for name in _LISTS}
+    return replace(fleets[0], regions=tuple(one.regions[0] for one in fleets), **lists)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from slackwater_simulator.resources import ACCOUNT, GIB, KIB, MIB, Activity, Exp
 from slackwater_simulator.series import Floats, Signal
 from slackwater_simulator.shapes import MINUTES, Shapes
 
-from .builder import Builder
+from .builder import Builder, joined
 from .demo_parts import NOW, REGION
 
 NEAR = 0.25
@@ -35,9 +35,10 @@ _USED = 0.4
 _SMALL = 64 * KIB
 
 
-def hard_fleet(resources: int = 20_000, seed: int = 7, now: str = NOW, region: str = REGION) -> Fleet:
-    """Return half volumes, three tenths instances, an eighth EFS, the rest FSx, as in the mixed fleet."""
-    return _Hard(Builder(instant(now), region, seed)).make(resources)
+def hard_fleet(resources: int = 20_000, seed: int = 7, now: str = NOW, regions: tuple[str, ...] = (REGION,)) -> Fleet:
+    """Return half volumes, three tenths instances, an eighth EFS, the rest FSx, spread evenly over the Regions."""
+    made = (_Hard(Builder(instant(now), region, seed)).make(resources // len(regions)) for region in regions)
+    return joined(list(made))
 
 
 class _Hard:

@@ -28,7 +28,7 @@ from slackwater_simulator.resources import (
 from slackwater_simulator.series import DAY, MINUTE, Floats, Signal
 from slackwater_simulator.shapes import MINUTES, noise
 
-from .builder import Builder
+from .builder import Builder, joined
 from .demo_parts import NOW, REGION
 
 _ISSUES, _CONTROLS = 0.03, 0.02
@@ -37,7 +37,6 @@ _KINDS = (
     *("m6i.xlarge", "m7g.large", "m7i.xlarge", "c6i.large", "c7g.xlarge", "r6i.large", "r6i.xlarge", "m4.large"),
     *("c5.xlarge", "m6i.8xlarge", "c5.9xlarge"),
 )
-_LISTS = ("volumes", "instances", "efs", "fsx", "fsx_volumes", "svms", "replications", "events", "planted")
 _THROTTLED = ["t3.micro", "t3.small", "t3.medium", "t3a.medium", "t4g.small"]
 _SHAPES = ("office", "steady", "bursty", "trickle")
 _OWNERS = ("web", "data", "video", "orders", "platform", "search", "finance")
@@ -48,10 +47,8 @@ _MB = 1e6
 
 def mixed_fleet(resources: int = 20_000, seed: int = 7, now: str = NOW, regions: tuple[str, ...] = (REGION,)) -> Fleet:
     """Return half volumes, three tenths instances, an eighth EFS, the rest FSx, spread evenly over the Regions."""
-    parts = [_Mixed(Builder(instant(now), region, seed), resources // len(regions)).make() for region in regions]
-
-    joined: dict[str, Any] = {name: [item for part in parts for item in getattr(part, name)] for name in _LISTS}
-    return Fleet(now=instant(now), account=ACCOUNT, regions=regions, **joined)
+    made = (_Mixed(Builder(instant(now), region, seed), resources // len(regions)).make() for region in regions)
+    return joined(list(made))
 
 
 class _Mixed:

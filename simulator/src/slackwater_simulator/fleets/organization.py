@@ -8,6 +8,7 @@ from slackwater_simulator.organizations import Member, Organization, State, Unit
 from slackwater_simulator.resources import ACCOUNT, Fleet, Role, instant
 
 from .demo_parts import NOW
+from .hard import hard_fleet
 from .mixed import mixed_fleet
 
 MEMBER_ROLE, MEMBER_EXTERNAL_ID = "SlackwaterMember", "simulated-tide-table"
@@ -37,16 +38,18 @@ def organization(
     closed: int = 5,
     seed: int = 7,
     now: str = NOW,
+    hard: bool = False,
 ) -> tuple[Fleet, Organization]:
     """Return the management account's empty fleet, and its organization of `accounts` accounts that can be audited.
 
     The first `large` of them, in Production, have `resources` each, in two Regions. Every fifth after them has
     `small_resources` in one Region, and the others have none. The last `denied` accounts have no role to assume.
-    `closed` accounts come on top. Each has just these Regions enabled. An account is created on first use.
+    `closed` accounts come on top. Each has just these Regions enabled. An account is created on first use, from the
+    mixed fleet or, with `hard`, from the hard one.
     """
     numbers = [f"{300_000_000_000 + place}" for place in range(accounts + closed)]
     places = {number: place for place, number in enumerate(numbers)}
-    units = list(_ENVIRONMENTS)
+    units, drawn = list(_ENVIRONMENTS), hard_fleet if hard else mixed_fleet
 
     def member(place: int) -> Member:
         number = numbers[place]
@@ -59,11 +62,11 @@ def organization(
 
     @cache
     def some(kind: int) -> Fleet:
-        return mixed_fleet(small_resources, seed + 1_000 + kind, now, (regions[kind % len(regions)],))
+        return drawn(small_resources, seed + 1_000 + kind, now, (regions[kind % len(regions)],))
 
     def held(place: int) -> Fleet:
         if place < large:
-            return mixed_fleet(resources, seed + place, now, regions[:2])
+            return drawn(resources, seed + place, now, regions[:2])
         if (place - large) % 5 == 0:
             return some((place - large) // 5 % _SMALL_KINDS)
         return Fleet(now=instant(now))
