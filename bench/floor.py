@@ -112,13 +112,13 @@ def one_by_one(fleet: Fleet, region: str) -> Iterator[tuple[str, int]]:
 
 
 def each(fleet: Fleet, catalogue: Catalogue = ALL) -> dict[str, tuple[int, int]]:
-    """Return the numbers of metrics and points that each question needs alone, by detector id."""
-    alone = {}
-    for question in catalogue.questions:
-        days = questions(fleet, replace(catalogue, questions=[question])).days
-        taken = len(days), sum(points(period_s, back) for (*_, period_s), back in days.items())
-        alone[question.__name__.replace("_", "-")] = taken
-    return alone
+    """Return the numbers of metrics and points that each question needs alone, by detector id, and all together."""
+    alone = {one.__name__.replace("_", "-"): replace(catalogue, questions=[one]) for one in catalogue.questions}
+    needed = {name: questions(fleet, one).days for name, one in {"all together": catalogue, **alone}.items()}
+    return {
+        name: (len(days), sum(points(period_s, back) for (*_, period_s), back in days.items()))
+        for name, days in needed.items()
+    }
 
 
 if __name__ == "__main__":

@@ -148,11 +148,17 @@ class _Peaks:
     """Bounds of a volume's busiest minute, per second.
 
     The lower bound is the highest daily peak of a single metric. The upper bound is the highest sum of the peaks of one
-    day.
+    day, of `by_day`.
     """
 
     least: float
     most: float
+    by_day: Floats
+
+    def days_since(self, rate: float) -> int:
+        """Return how many days back the newest day is whose sum is at least `rate`; 0 if there is none."""
+        days = np.flatnonzero(self.by_day >= rate)
+        return len(self.by_day) - int(days[-1]) if len(days) else 0
 
 
 def _peaks(truth: Truth, volume: Volume, asked: Asked, parts: Sequence[tuple[str, float]]) -> _Peaks | None:
@@ -171,7 +177,8 @@ def _peaks(truth: Truth, volume: Volume, asked: Asked, parts: Sequence[tuple[str
     ]
     if min(map(len, by_day)) < 15 or len(set(map(len, by_day))) > 1:
         return None
-    return _Peaks(max(float(part.max()) for part in by_day), float(np.sum(by_day, axis=0).max()))
+    sums = np.sum(by_day, axis=0)
+    return _Peaks(max(float(part.max()) for part in by_day), float(sums.max()), sums)
 
 
 def _checks(truth: Truth, volume: Volume, asked: Asked, *words: str) -> None:
@@ -235,7 +242,7 @@ def ebs_surplus_throughput(truth: Truth, region: str, asked: Asked) -> None:
 def ebs_surplus_iops(truth: Truth, region: str, asked: Asked) -> None:
     """Request two daily peaks for each volume with paid IOPS; for io1 and io2 also peaks of bytes.
 
-    Limit checks and peaks of shorter periods follow as for throughput.
+    Limit checks and peaks of shorter periods follow as for throughput: of io1 and io2, the newest day that may decide.
     """
     for volume in truth.attached(region):
         bought, by_iops = volume.iops_limit or 0, volume.type in {"io1", "io2"}
@@ -252,7 +259,8 @@ def ebs_surplus_iops(truth: Truth, region: str, asked: Asked) -> None:
                 continue
         if peaks.most >= 0.4 * bought:
             names = _as("Maximum", (*OPERATIONS, *(BYTES if by_iops else ())))
-            asked.add(volume, FIVE if by_iops else HOUR, truth.ebs_days, *names)
+            newest = peaks.days_since(0.4 * bought)  # its five minutes may show that reads and writes came together
+            asked.add(volume, FIVE if by_iops else HOUR, newest if by_iops else truth.ebs_days, *names)
         _checks(truth, volume, asked, "IOPS")
 
 
@@ -398,7 +406,7 @@ def _can_reach(truth: Truth, instance: Instance) -> tuple[bool, bool]:
     )
 
 
-def ec2_network(truth: Truth, region: str, asked: Asked) -> None:
+def ec2_network_throttled(truth: Truth, region: str, asked: Asked) -> None:
     """Request hourly traffic in and out.
 
     Also request five-minute traffic if the hourly sums allow an hour at the baseline, or half an hour if ENA counters
@@ -685,7 +693,7 @@ QUESTIONS: tuple[Question, ...] = (
     ec2_idle,
     ec2_cpu_credits_surcharged,
     ec2_ebs_throttled,
-    ec2_network,
+    ec2_network_throttled,
     efs_idle,
     efs_cold_data,
     efs_credits_draining,

@@ -249,6 +249,13 @@ def test_the_floor_of_seven_questions_is_a_part_of_that_of_all(bench, world):
     assert seven["metrics"] == asked.calls() <= every["metrics"]
 
 
+def test_what_several_questions_need_counts_once_in_all_together(bench, world):
+    alone = bench["floor"].each(world.fleet)
+    metrics, points = alone.pop("all together")
+    assert metrics == len(bench["floor"].questions(world.fleet).days) < sum(count for count, _ in alone.values())
+    assert max(count for _, count in alone.values()) <= points < sum(count for _, count in alone.values())
+
+
 def measured(bench, tool, resources=20_000, latency_ms=50.0, **more):
     each = dict.fromkeys(("calls", "metrics", "wall_s", "cpu_s", "peak_mib"), 100)
     return bench["compare"].Measured(tool=tool, resources=resources, latency_ms=latency_ms, **(each | more))
@@ -264,14 +271,22 @@ def results(bench, ours, theirs):
     )
 
 
-def test_targets_say_yes_and_no_beside_each(bench):
-    ours, theirs = {"wall_s": 30.0, "cpu_s": 6.0, "peak_mib": 256.1}, {"calls": 15_000, "wall_s": 500.0, "cpu_s": 73.0}
-    text = bench["compare"].tables(results(bench, ours, theirs))
-    assert "| calls | 100 | 15,000 | 1/150 | 1/150 | yes | 1/200 | no |" in text
-    assert "| calls, beside the plain policies | 100 | 30,000 | 1/300 | 1/150 | yes | 1/200 | yes |" in text
-    assert "| wall, s | 30.0 | 500.0 | 1/16.7 | 1/20 | no | 1/50 | no |" in text
-    assert "| CPU, s | 6.0 | 73.0 | 1/12.2 | 1/8 | yes | 1/12 | yes |" in text
-    assert "| peak, MiB | 256 | 100 | 1/0.4 | 256 | no | 150 | no |" in text
+def test_both_fleets_are_beside_each_other_and_a_target_is_reached_or_not(bench):
+    easy, hard = (
+        results(bench, {"wall_s": 20.0, "cpu_s": cpu_s, "peak_mib": peak_mib}, {"calls": 12_000, "wall_s": 500.0})
+        for cpu_s, peak_mib in ((16.0, 200), (17.0, 201))
+    )
+    hard.fleet = "hard"
+    lines = bench["compare"].side_by_side([easy, hard]).splitlines()
+    assert lines[0].startswith("| 20,000 resources, 50 ms | easy: Slackwater | Custodian | Share | hard: Slackwater")
+    assert lines[2] == "| calls | 100 | 12,000 | 1/120 | 100 | 12,000 | 1/120 | 1/120 | yes, yes |"
+    assert lines[3] == "| wall, s | 20.0 | 500.0 | 1/25.0 | 20.0 | 500.0 | 1/25.0 | 1/20 | yes, yes |"
+    assert lines[4] == "| CPU, s | 16.0 | 100.0 | 1/6.2 | 17.0 | 100.0 | 1/5.9 | 1/6 | yes, no |"
+    assert lines[5] == "| peak, MiB | 200 | 100 | 1/0.5 | 201 | 100 | 1/0.5 | 200 | yes, no |"
+
+
+def test_a_fleets_tables_have_its_calls_and_answers(bench):
+    text = bench["compare"].tables(results(bench, {}, {"calls": 15_000}))
     assert "| 20,000 | 90 | 100 | +10 | 15,000 | 1/150 | 30,000 | 1/300 | 100 | 100 |" in text
     assert text.endswith("who said what")
 
