@@ -62,9 +62,14 @@ def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict
     quarters = found.read(QUARTER_HOUR_S, busy if found.calm else ())
     decided = [way for way, one in quarters.items() if _is_decided(one, found, limits)]
     closer = found.read(FIVE_MINUTES_S, [way for way in busy if way not in decided])
-    ways = [_over(way, traffic, found, limits) for way, traffic in closer.items()]
+    kind, points = found.instance_type, ceil(limits.above_minutes * MINUTE_S / FIVE_MINUTES_S)
+    ways = list[Over]()
+    for way, traffic in closer.items():
+        runs = network.runs_above(traffic, found.baseline_gbps, min_points=points)
+        drawn_s = network.drawn_s(traffic, network.baseline(kind), network.peak(kind))
+        ways.append(Over(way, traffic, runs, min(_days(runs, traffic), window), drawn_s))
     if over := [way for way in ways if way.days >= limits.above_days]:
-        return _flag(instance, found.instance_type, over, limits)
+        return _flag(instance, kind, over, limits)
 
     above = {way.direction: way.days for way in ways}
     for direction in (way for way in DIRECTIONS if way not in decided):
@@ -83,13 +88,6 @@ def _is_decided(quarters: Series, found: Traffic, limits: OverBaselineLimits) ->
     """Return whether too few days can be above the baseline or dark. The days of five-minute points begin nearby."""
     above = days_above(quarters, found.baseline_gbps, limits.window_days, if_missing=0)
     return above + _dark_days(quarters, at_least_s=QUARTER_HOUR_S, beside=2) < limits.above_days
-
-
-def _over(direction: Direction, traffic: Series, found: Traffic, limits: OverBaselineLimits) -> Over:
-    points, kind = ceil(limits.above_minutes * MINUTE_S / FIVE_MINUTES_S), found.instance_type
-    runs = network.runs_above(traffic, found.baseline_gbps, min_points=points)
-    drawn_s = network.drawn_s(traffic, network.baseline(kind), network.peak(kind))
-    return Over(direction, traffic, runs, min(_days(runs, traffic), limits.window_days), drawn_s)
 
 
 def _days(runs: Sequence[range], traffic: Series) -> int:

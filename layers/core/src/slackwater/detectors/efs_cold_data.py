@@ -82,7 +82,8 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
     if sum(read.present) > warm_bytes:
         return Fine("it reads so much that most of it may be in use")
     watch, needs = efs.daily(file_system, limits.window_days, STORED, SAMPLES), _metered_needs(file_system, limits)
-    at_once = watch if _silent_without_policy(file_system, seen, read) else []
+    unread = _silent(file_system, seen, read)  # then writes will hardly decide, so its lifecycle comes first
+    at_once = watch if unread and unless_decided(_lifecycle(file_system, seen)) else []
     written, *_ = seen.read(*efs.daily(file_system, limits.window_days, WRITTEN), *at_once)
     silent = seen.read(*watch, *needs)[:2] if at_once or _silent(file_system, seen, written) else ()  # one round
     touched = _touched(file_system, seen, limits, (read, written), *silent)
@@ -111,11 +112,6 @@ def _lifecycle(file_system: EfsFileSystem, seen: Seen) -> EfsLifecycle | Fine | 
 def _silent(file_system: EfsFileSystem, seen: Seen, series: Series) -> bool:
     """Return whether no finished day has a point above 0. Today does not prove that CloudWatch recorded before."""
     return not any(seen.finished(series, file_system.created_at).present)
-
-
-def _silent_without_policy(file_system: EfsFileSystem, seen: Seen, read: Series) -> bool:
-    """Return whether nobody read it. Then writes will hardly decide, so its lifecycle comes first."""
-    return _silent(file_system, seen, read) and bool(unless_decided(_lifecycle(file_system, seen)))
 
 
 def _metered_needs(file_system: EfsFileSystem, limits: ColdDataLimits) -> list[Need]:

@@ -195,9 +195,10 @@ def _is_flat(writes: Writes, run: Sequence[int], limits: SerialSmallWritesLimits
 def _runs(writes: Writes, limits: SerialSmallWritesLimits) -> list[range]:
     """Return the runs that began at once after a rest, are flat to their end, and were not faster for long after."""
     per_s, wanted, runs, i = writes.per_s, limits.flat_points, list[range](), REST_POINTS + 1
-    rest = max(limits.busy_writes_per_s, USUAL * median(rate for rate in per_s if not isnan(rate)))
+    busy = limits.busy_writes_per_s
+    rest = max(busy, USUAL * median(rate for rate in per_s if not isnan(rate)))
     while i + wanted <= len(per_s):
-        if not _rested(per_s, i, rest) or not _is_flat(writes, range(i, i + wanted), limits):
+        if per_s[i] < busy or not _rested(per_s, i, rest) or not _is_flat(writes, range(i, i + wanted), limits):
             i += 1
             continue
         end = i + wanted

@@ -171,7 +171,7 @@ def _volume(inputs: EbsTransfer) -> VolumeLimits:
 
     if name == "gp3":
         iops = iops or ebs.GP3_INCLUDED_IOPS
-        least_mib_s, most_mib_s = ebs.GP3_INCLUDED_MIB_S, ebs.gp3_most_mib_s(iops)
+        least_mib_s, most_mib_s = ebs.GP3_INCLUDED_MIB_S, min(kind.most_mib_s, iops * ebs.MIB_S_PER_IOPS[name])
         why = f" with {iops} IOPS, {ebs.MIB_S_PER_IOPS[name]:g} for each of them"
     throughput = inputs.volume_throughput
     if throughput is not None and not (throughput > 0 and least_mib_s <= throughput / MIB <= most_mib_s):

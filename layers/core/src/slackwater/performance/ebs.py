@@ -204,11 +204,6 @@ def st1_gib_for(mib_s: float) -> int:
     return max(VOLUME_TYPES["st1"].gib[0], ceil(mib_s / per_tib * TIB / GIB))
 
 
-def gp3_most_mib_s(iops: int) -> float:
-    """Return the most MiB/s that you may provision with these IOPS."""
-    return min(VOLUME_TYPES["gp3"].most_mib_s, iops * MIB_S_PER_IOPS["gp3"])
-
-
 def instance_limits(instance_type: InstanceType, volume_type: str) -> InstanceLimits | None:
     """Return the limits of an instance for a volume of this type; None if EC2 publishes none."""
     baseline = _allowance(instance_type.ebs_baseline_mbps, instance_type.ebs_baseline_iops)

@@ -5,7 +5,7 @@ metric shows these credits. Metrics only show a rate above the baseline, and the
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 from math import inf, isnan
 from typing import Final
@@ -56,12 +56,20 @@ def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[r
     return [run for run in bridged if sum(rates[i] >= above for i in run) >= min_points]
 
 
-def touched_until(first: int, continues: Sequence[bool], width: int) -> int:
-    """Return the end of the periods, at most `width`, that a run of points may touch if it begins in the first one."""
-    end = first + 2
-    while end < min(first + width, len(continues)) and continues[end - 1]:
-        end += 1
-    return end
+def touched(most: Sequence[int], continues: Sequence[bool], width: int, least: int) -> Iterator[range]:
+    """Yield the periods, at most `width`, that a run may touch, for each first period of one with `least` points.
+
+    `most` is how many points of a run each period may have, and `continues` whether a run may go on through it.
+    """
+    until = [0, *accumulate(most)]
+    for first, points in enumerate(most):
+        stop = min(first + width, len(most))
+        if points and until[stop] - until[first] >= least:
+            end = first + 2
+            while end < stop and continues[end - 1]:
+                end += 1
+            if until[min(end, stop)] - until[first] >= least:
+                yield range(first, end)
 
 
 def most_near_baseline(sums: Series, baseline_bytes_per_s: float, min_points: int, around: tuple[int, int]) -> int:
@@ -76,8 +84,7 @@ def most_near_baseline(sums: Series, baseline_bytes_per_s: float, min_points: in
     full = [points == size and value / high <= size + 1e-6 for points, value in zip(inside, sums.values, strict=True)]
     most, continues = [around[0], *inside, around[1]], [False, *full, False]
     width = 2 + (min_points - 2) // size  # how many periods the shortest run touches
-    touched = (range(i, touched_until(i, continues, width)) for i, points in enumerate(most) if points)
-    held = {i for run in touched if sum(most[run.start : run.stop]) >= min_points for i in run}
+    held = {i for run in touched(most, continues, width, min_points) for i in run}
     return sum(most[i] for i in held if i < len(most))
 
 

@@ -82,9 +82,9 @@ def days_above(sums: Series, baseline_gbps: float, days: int, *, if_missing: int
     inside = (if_missing if isnan(value) else min(size, int(value / above + 1e-6)) for value in sums.values)
     most, width = [size * (len(sums) < a_day * days), *inside, 0 if size == 12 else 2], 2 + 14 // size
     continues = [points >= size // 3 for points in most]
-    begins = (i for i in range(len(most) - 1) if sum(most[i : network.touched_until(i, continues, width)]) >= 6)
-    held = {i + after for i in begins for after in range(width)}
-    return (size == 12) + max(len({(i - first) // a_day for i in held}) for first in range(a_day))
+    held = {run.start + after for run in network.touched(most, continues, width, 6) for after in range(width)}
+    firsts = {i % a_day for i in held}  # where days begin at another time, they divide it as one of these does
+    return (size == 12) + max((len({(i - first) // a_day for i in held}) for first in firsts), default=0)
 
 
 def chart(label: str, mb_s: float, sums: Series, span: tuple[float, float], kind: InstanceType) -> Iterator[Evidence]:

@@ -208,10 +208,9 @@ class Window(NamedTuple):
     def hole(self, by_hour: Series) -> Unknown | None:
         """Return the verdict if the hours show a hole that is too long for `bridged`, whatever five minutes show."""
         hours = by_hour.newest(self.days - HOUR_S / DAY_S)  # the first hour may begin before the window
-        if longest_gap(hours) * HOUR_S <= LONGEST_HOLE_S:
-            return None
-        words = f"has no data for at least {duration_words(hours.missing * HOUR_S)} of the last {self.days} days"
-        return Unknown(f"{METERED.name} {words}")
+        lost = duration_words(hours.missing * HOUR_S)
+        why = f"{METERED.name} has no data for at least {lost} of the last {self.days} days"
+        return Unknown(why) if longest_gap(hours) * HOUR_S > LONGEST_HOLE_S else None
 
     def demand(self, permitted: Series, metered: Series) -> Demand | Unknown:
         """Return the demand from hourly permitted and five-minute or hourly metered throughput."""
@@ -333,8 +332,9 @@ def five_minute_writes(by_hour: Series, size: Series, count: Series) -> Writes:
     first = count.start_s - by_hour.start_s
     hours = [min((first + i * FIVE_MINUTES_S) // HOUR_S, len(by_hour) - 1) for i in range(len(count))]
     per_s = [one / FIVE_MINUTES_S for one in count.values]
-    for before, after in pairwise([i for i, rate in enumerate(per_s) if not isnan(rate)]):
-        for i in range(before + 1, after if after - before <= BRIDGED + 1 else 0):
+    there = pairwise([i for i, rate in enumerate(per_s) if not isnan(rate)])
+    for before, after in [pair for pair in there if 1 < pair[1] - pair[0] <= BRIDGED + 1]:
+        for i in range(before + 1, after):
             share = (i - before) / (after - before)
             per_s[i] = per_s[before] * (1 - share) + per_s[after] * share
     return Writes(count.start_s, per_s, [means[hour] for hour in hours], hours)

@@ -1,7 +1,6 @@
 """Example resources and metrics for the detectors' cases, so that a case states only its differences.
 
-All examples are in one account, at `CASE_NOW`. A builder takes the fields that differ as keywords:
-`efs(mount_targets=0)`.
+All examples are in one account, at `CASE_NOW`. A builder takes the fields that differ: `efs(mount_targets=0)`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
