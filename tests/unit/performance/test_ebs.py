@@ -78,11 +78,6 @@ def test_so_many_iops_may_be_provisioned_for_a_size(volume_type: str, size_gib: 
     assert ebs.VOLUME_TYPES[volume_type].most_iops(size_gib) == iops
 
 
-@pytest.mark.parametrize(("iops", "throughput"), [(3_000, 750), (4_000, 1_000), (8_000, 2_000), (80_000, 2_000)])
-def test_gp3_takes_a_quarter_mib_a_second_for_each_iops(iops: int, throughput: float) -> None:
-    assert ebs.gp3_most_mib_s(iops) == throughput
-
-
 @pytest.mark.parametrize(
     ("volume_type", "iops", "throughput"),
     [
