@@ -10,7 +10,7 @@ THRESHOLDS: Final = (300_000, 20, 100)
 def reduce_garbage_collection() -> None:
     """Collect less often than by default (every 2,000): a scan creates thousands of records, and few cycles.
 
-    Collecting took a seventh of the CPU time of a scan of 20,000 resources, and freed almost nothing. With a check every
-    50,000 containers, it took a twentieth, because most containers live longer than that, and not to the end.
+    Collecting took a seventh of the CPU time of a scan of 20,000 resources, and freed almost nothing. With a check
+    every 50,000 containers, it still took a twentieth.
     """
     gc.set_threshold(*THRESHOLDS)
