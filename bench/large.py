@@ -32,7 +32,7 @@ from slackwater.model.resources import Target
 from slackwater.views.scan.to_json import document
 from slackwater.wiring.garbage import reduce_garbage_collection
 from slackwater.wiring.scan import audit
-from slackwater_cli.memory import share_arenas
+from slackwater_cli.memory import configure_malloc
 
 BEGIN, END = "<!-- large -->\n", "<!-- /large -->\n"
 COLUMNS = (
@@ -60,7 +60,7 @@ calls_per_second = { cloudwatch = 1e6, ec2 = 1e6, elasticfilesystem = 1e6, fsx =
 
 def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: Path) -> dict[str, Any]:
     """Scan, write the document, and return what the scan used. Call it once per process."""
-    share_arenas()
+    configure_malloc()
     reduce_garbage_collection()
     started = time.monotonic()
     meter = CallMeter()

@@ -40,10 +40,10 @@ def _run(arguments: list[str]) -> int | None:
     import os
 
     from slackwater.wiring.garbage import reduce_garbage_collection
-    from slackwater_cli.memory import share_arenas
+    from slackwater_cli.memory import configure_malloc
     from slackwater_cli.stopping import Stopped, stoppable
 
-    share_arenas()
+    configure_malloc()
     reduce_garbage_collection()
     try:
         with stoppable():

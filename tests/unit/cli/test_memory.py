@@ -1,4 +1,4 @@
-"""The command's memory: heaps that threads share, and garbage collection."""
+"""The command's memory: heaps, and garbage collection."""
 
 import ctypes
 import gc
@@ -8,11 +8,11 @@ import pytest
 
 from slackwater.wiring.garbage import THRESHOLDS
 from slackwater_cli.__main__ import main
-from slackwater_cli.memory import share_arenas
+from slackwater_cli.memory import configure_malloc
 
 
-def test_glibc_is_configured_to_share_heaps() -> None:
-    assert share_arenas() is (platform.libc_ver()[0] == "glibc")
+def test_glibc_is_configured() -> None:
+    assert configure_malloc() is (platform.libc_ver()[0] == "glibc")
 
 
 @pytest.mark.parametrize("error", [OSError, AttributeError, TypeError])
@@ -22,7 +22,7 @@ def test_another_c_library_is_left_alone(error: type[Exception], monkeypatch: py
 
     monkeypatch.setattr(ctypes, "CDLL", none)
 
-    assert share_arenas() is False
+    assert configure_malloc() is False
 
 
 def test_the_command_looks_for_garbage_seldom() -> None:

@@ -8,7 +8,7 @@ keeps only the daily ones.
 """
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -117,8 +117,7 @@ class EvaluationQueue:
         in_order = sorted(
             enabled, key=lambda one: (one.detector.judge_last, not fleet.on_demand.intersection(one.detector.reads))
         )
-        groups = _by_resource_group(fleet, in_order).values()
-        self._unopened: Iterator[_ResourceGroup] = map(_ResourceGroup, groups)  # a list would keep their metrics
+        self._unopened = _resource_groups(fleet, in_order)
 
     def next_call(self, *, idle: bool) -> MetricCall | None:
         """Return the next call to make; None if all others wait for results, or nothing is left.
@@ -307,9 +306,13 @@ def _needed_whole(detector: AnyDetector) -> set[type[Record]]:
     return {*detector.reads, *optional} - {detector.resource}
 
 
-def _by_resource_group(fleet: Fleet, enabled: Iterable[Enabled]) -> dict[str, list[_Question]]:
-    groups: defaultdict[str, list[_Question]] = defaultdict(list)
-    for one in enabled:
-        for resource in fleet.all(one.detector.resource):
-            groups[resource.resource_group].append(_Question(one, resource))
-    return groups
+def _resource_groups(fleet: Fleet, enabled: Sequence[Enabled]) -> Iterator[_ResourceGroup]:
+    """Yield each resource group with its questions. They are created one group at a time, because there are many."""
+    members: defaultdict[str, list[Resource]] = defaultdict(list)
+    for kind in dict.fromkeys(one.detector.resource for one in enabled):
+        for resource in fleet.all(kind):
+            members[resource.resource_group].append(resource)
+    for resources in members.values():
+        yield _ResourceGroup(
+            [_Question(one, each) for one in enabled for each in resources if type(each) is one.detector.resource]
+        )

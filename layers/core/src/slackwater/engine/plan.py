@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from slackwater.model.metrics import Dimensions, Metric, Need
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S
@@ -26,26 +26,20 @@ class TooFineError(ValueError):
     """CloudWatch does not keep points of this period for so long, and would return none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """A time window in epoch seconds. The end is exclusive; both are on a boundary of the periods in it."""
 
     start_s: int
     end_s: int
 
 
-@dataclass(frozen=True, slots=True)
-class MetricQuery:
+class MetricQuery(NamedTuple):
     """One metric with one period in one window: a need at a given time."""
 
     metric: Metric
     dimensions: Dimensions
     period_s: int
     window: Window
-
-    def __hash__(self) -> int:
-        """Hash the fields that differ between most queries, as `Need` does."""
-        return hash((self.dimensions, self.metric.name, self.period_s))
 
     @property
     def points(self) -> int:

@@ -1,6 +1,5 @@
 """Assembles a scan document on disk, so that only a part of it is in memory, however many findings there are."""
 
-import json
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,6 +9,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Literal, Self, TextIO, cast, overload
 from zlib import compress, decompress
+
+from pydantic_core import from_json
 
 from slackwater.views.scan.document import FindingDocument, ScanDocument, UnknownDocument, UnlistedDocument
 from slackwater.views.scan.merge import Merger, rank
@@ -207,7 +208,7 @@ def _compressed(values: Iterable[object]) -> bytes:
 
 
 def _read(text: str) -> Any:
-    return json.loads(f"[{text}]")
+    return from_json(f"[{text}]")
 
 
 def _indented(text: str, by: int) -> str:

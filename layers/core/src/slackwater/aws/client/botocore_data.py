@@ -1,11 +1,17 @@
-"""Loads botocore's data, such as service models, without the documentation. That halves EC2's model in memory."""
+"""Loads botocore's data, such as service models, without the documentation. That halves EC2's model in memory.
+
+It also marks GetMetricData's queries as JSON documents, so that botocore copies them into the request as they are.
+"""
 
 import gzip
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from botocore.loaders import JSONFileLoader, Loader, create_loader
+
+METRIC_QUERY: Final = "MetricDataQuery"
+"""The shape of a query. A call has 500, and serializing them field by field takes four times as long as copying."""
 
 
 class LeanFileLoader(JSONFileLoader):
@@ -20,7 +26,10 @@ class LeanFileLoader(JSONFileLoader):
             data = gzip.decompress(packed.read_bytes())
         else:
             return None
-        return json.loads(data, object_hook=_without_documentation)
+        model = json.loads(data, object_hook=_without_documentation)
+        if isinstance(model, dict) and METRIC_QUERY in model.get("shapes", ()):
+            model["shapes"][METRIC_QUERY]["document"] = True
+        return model
 
 
 def _without_documentation(found: dict[str, Any]) -> dict[str, Any]:

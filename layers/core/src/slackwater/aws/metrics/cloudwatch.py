@@ -36,12 +36,26 @@ SILENT: Final = "CloudWatch left this metric out of its answer"
 
 @dataclass(slots=True)
 class _Answer:
-    """The result of one query so far. The last status applies, because the datapoints of one id can span pages."""
+    """The result of one query so far. The last status applies, because the datapoints of one id can span pages.
 
-    values: array[float]
+    Attributes:
+        points: The largest number of datapoints.
+        whole: All datapoints, with NaN for missing ones. None until the first is stored, so that calls that wait for
+            their responses need no memory for datapoints.
+    """
+
+    points: int
+    whole: array[float] | None = None
     status: str = ""
     says: str = ""
     broken: str = ""
+
+    @property
+    def values(self) -> array[float]:
+        """All datapoints, to read or to replace single ones."""
+        if self.whole is None:
+            self.whole = array("d", [nan]) * self.points
+        return self.whole
 
 
 class CloudWatchMetrics:
@@ -96,7 +110,7 @@ class CloudWatchMetrics:
         self._meter.count_metrics(len(call.queries))
         ids = {f"q{n}": query for n, query in enumerate(call.queries)}
         grids = {period_s: _grid(call, period_s) for period_s in {query.period_s for query in call.queries}}
-        answers = {id_: _Answer(array("d", [nan]) * query.points) for id_, query in ids.items()}
+        answers = {id_: _Answer(query.points) for id_, query in ids.items()}
         results = pages(
             self._session.client("cloudwatch", self._region).get_metric_data,
             "MetricDataResults",
@@ -209,10 +223,14 @@ def _store_points(
         raise BrokenAnswerError("a value is not a number")
     first = int((_epoch_s(times[0]) - grid[0]) // period_s)
     of_it = slice(first, first + len(times)) if first >= 0 else slice(0)
-    values = answer.values
     if isinstance(times, array) and grid[of_it].tobytes() == times.tobytes() and not answer.status:
-        values[of_it] = array("d", points)
+        given = points if isinstance(points, array) else array("d", points)
+        if len(given) == answer.points and answer.whole is None:
+            answer.whole = given
+        else:
+            answer.values[of_it] = given
         return
+    values = answer.values
     if isinstance(times, array) and not answer.status and _copy_runs(values, grid, period_s, times, points):
         return
     even = grid[0] % period_s == 0  # otherwise the first period begins before the window does

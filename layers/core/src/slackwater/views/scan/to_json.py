@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.resources import files
+from json.encoder import encode_basestring
 from typing import Any, Final, cast
 
 from slackwater.model.findings import (
@@ -246,14 +247,23 @@ def _usd(amount: Decimal | None) -> str | None:
 
 
 _plain: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-"""One encoder for all values: `json.dumps` with options that are not the defaults makes a new one for each call."""
+"""One encoder for all values: `json.dumps` with options that are not the defaults makes a new one for each call.
+
+For a text or an integer, `encode_basestring` or `repr` returns the same and is several times as fast.
+"""
+
+_NESTED: Final = (dict, list)
 
 
 def _indented(value: object, newline: str) -> str:
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if type(value) is int:  # not a boolean
+        return repr(value)
     deeper = newline + "  "
     if isinstance(value, dict) and value:
-        inside = f",{deeper}".join(f"{_plain(k)}: {_indented(v, deeper)}" for k, v in value.items())
+        inside = f",{deeper}".join([f"{encode_basestring(k)}: {_indented(v, deeper)}" for k, v in value.items()])
         return f"{{{deeper}{inside}{newline}}}"
-    if isinstance(value, list) and any(isinstance(v, dict | list) for v in value):
-        return f"[{deeper}{f',{deeper}'.join(_indented(v, deeper) for v in value)}{newline}]"
+    if isinstance(value, list) and any(isinstance(v, _NESTED) for v in value):
+        return f"[{deeper}{f',{deeper}'.join([_indented(v, deeper) for v in value])}{newline}]"
     return _plain(value)
