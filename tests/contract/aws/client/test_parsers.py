@@ -262,7 +262,7 @@ def test_a_time_that_is_none_costs_its_own_record(protocol, service, wrong):
             first["CreationTime"]
 
 
-@pytest.mark.parametrize("point", ["NaN", "Infinity", "-Infinity", '"12.5"', "null", "true", "[]", "{}"])
+@pytest.mark.parametrize("point", ["NaN", "Infinity", "-Infinity", "9" * 400, '"12.5"', "null", "true", "[]", "{}"])
 def test_a_point_that_is_no_number_is_an_error(point):
     shape = CLOUDWATCH.operation_model("GetMetricData").output_shape
     content = f'{{"MetricDataResults":[{{"Id":"q0","Timestamps":[1,2],"Values":[1.0,{point}]}}]}}'.encode()

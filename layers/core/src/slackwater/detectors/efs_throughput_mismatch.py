@@ -149,7 +149,7 @@ def _is_calm(by_hour: Demand, limits: MismatchLimits) -> bool:
     """Return whether bursting carries it even if each hour moved in one minute, at less than the permitted rate."""
     permitted = min(by_hour.permitted.present) * limits.at_limit_percent / 100
     burst = formulas.metered_ceiling("bursting", by_hour.file_system)
-    calm = max(by_hour.metered.present) / MINUTE_S * limits.times <= min(permitted, burst)
+    calm = by_hour.peak * FIVE_MINUTES_S / MINUTE_S * limits.times <= min(permitted, burst)
     return calm and by_hour.bursting_carries(limits.times, limits.spare_credits_percent)
 
 

@@ -119,18 +119,15 @@ class Demand(NamedTuple):
 
     `metered` covers the window, or 36 days if an older day was busier. It is hourly if the hours decide the verdict.
     `permitted` is the lowest of each hour. So throughput seems to be at its limit too often rather than too rarely.
+    `peak` is bytes per second in the busiest five minutes; an upper bound if only hours are known.
     """
 
     file_system: EfsFileSystem
     by_day: Series
     metered: Series
     permitted: Series
+    peak: float
     holes: tuple[str, ...] = ()  # caveats about points that are from the same time of another week
-
-    @property
-    def peak(self) -> float:
-        """Bytes per second in the busiest five minutes; an upper bound if only hours are known."""
-        return max(self.metered.present) / FIVE_MINUTES_S
 
     @property
     def at_most(self) -> str:
@@ -145,6 +142,8 @@ class Demand(NamedTuple):
     def at_limit(self, share: float, least_permitted: float = 0) -> list[bool | None]:
         """Return for each point whether it used this share of at least `least_permitted` permitted; None if missing."""
         metered, hours = self.metered, self.permitted.values
+        if all(self.peak < hour * share for hour in hours):
+            return [None if isnan(used) else False for used in metered.values]
         offset_s, last = metered.start_s - self.permitted.start_s, len(hours) - 1  # the present hour: as the last one
         least = [hours[min(last, max(0, (offset_s + i * metered.period_s) // HOUR_S))] for i in range(len(metered))]
         return [
@@ -223,7 +222,8 @@ class Window(NamedTuple):
             return allowed
         whole = self.back > self.days + 1
         metered = moved[0] if whole else moved[0].since(self.by_day.end_s - self.days * DAY_S)
-        return Demand(self.file_system, self.by_day, metered, allowed[0], (*moved[1], *allowed[1]))
+        peak = max(metered.present) / FIVE_MINUTES_S
+        return Demand(self.file_system, self.by_day, metered, allowed[0], peak, (*moved[1], *allowed[1]))
 
 
 def change_to(

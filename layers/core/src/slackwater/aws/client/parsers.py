@@ -191,7 +191,7 @@ class LeanJsonParser(LenientJson, JSONParser):
         try:
             with ONE_AT_A_TIME:
                 parsed = _metric_data(response["body"])
-        except (TypeError, ValueError) as error:
+        except (OverflowError, TypeError, ValueError) as error:
             raise ResponseParserError(f"The answer cannot be read: {error}") from error
         return {**parsed, "ResponseMetadata": {"HTTPStatusCode": HTTPStatus.OK}}
 
