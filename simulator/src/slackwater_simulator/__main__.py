@@ -65,9 +65,8 @@ def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
     if options.fleet in {"organization", "hard-organization"}:
         drawn = {"resources": options.resources, "seed": options.seed, "hard": options.fleet.startswith("hard")}
         return organization(options.accounts, regions or ENABLED, **drawn, **chosen)
-    if options.fleet == "hard":
-        return hard_fleet(options.resources, seed=options.seed, **chosen), None
-    return mixed_fleet(options.resources, seed=options.seed, regions=regions or ("ap-northeast-1",), **chosen), None
+    make = hard_fleet if options.fleet == "hard" else mixed_fleet
+    return make(options.resources, seed=options.seed, regions=regions or ("ap-northeast-1",), **chosen), None
 
 
 def _until_stdin_ends(stop: threading.Event) -> None:
@@ -99,7 +98,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--regions",
         metavar="R,R",
-        help="regions of the mixed fleet (default: ap-northeast-1) or the organization (default: all)",
+        help="regions of the mixed or hard fleet (default: ap-northeast-1) or the organization (default: all)",
     )
     parser.add_argument(
         "--members",

@@ -14,14 +14,14 @@ from slackwater.detectors import efs_throughput_mismatch as mismatch
 from slackwater.engine.cases import play, play_with_queries
 from slackwater.engine.registry import documentation
 from slackwater.model.detector import CASE_NOW, AnyDetector, Case
-from slackwater.model.metrics import Metric
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import EFS_ELASTIC_READ, EFS_ELASTIC_WRITE, EFS_PROVISIONED_THROUGHPUT, PriceItem
 from slackwater.model.quantities import duration_words
 from slackwater.model.resources import EfsFileSystem
 from slackwater.model.units import DAY_S, GIB, HOUR_S, MIB
 from slackwater.model.verdicts import Advice, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import efs
-from slackwater.rules.efs_throughput import METADATA_READ
+from slackwater.rules.efs_throughput import METADATA_READ, Demand
 
 TWO_WEEKS = 14
 MODE = mismatch.DETECTOR
@@ -386,6 +386,15 @@ def test_missing_hours_that_nothing_can_fill_are_unknown_without_five_minute_met
     assert isinstance(result, Flagged if five_minutes else Unknown)
     if isinstance(result, Unknown):
         assert result.reason == "MeteredIOBytes has no data for at least 4 h of the last 14 days"
+
+
+def test_a_peak_that_is_its_limit_but_for_the_rounding_is_at_it() -> None:
+    file_system, hour, used = case(MODE, CALM).resource, 33_080_261.0, 8_931_670_470.0
+    metered, permitted = Series.of(0, 300, [used, 0.0, None]), Series.of(0, 3_600, [hour])
+    demand = Demand(file_system, metered, metered, permitted, used / 300)  # type: ignore[arg-type]
+
+    assert demand.at_limit(0.9) == [True, False, None]
+    assert demand._replace(peak=used / 301).at_limit(0.9) == [False, False, None]
 
 
 @pytest.mark.parametrize(("mib_s", "five_minutes"), [(1.3, 0), (1.5, 1)])

@@ -108,3 +108,9 @@ def test_six_quarter_hours_with_one_point_above_the_baseline_each_may_be_half_an
 def test_a_burst_of_five_minutes_is_no_half_an_hour_in_quarter_hours():
     burst = [*[0.0] * 40, 50 * BASELINE_BYTES_PER_S * 300, *[0.0] * 55] * DAYS
     assert days_above(Series.of(0, 900, burst), BASELINE_GBPS, DAYS) == 0
+
+
+def test_a_run_may_begin_at_the_end_of_the_hour_before():
+    """With the hour before, the three runs are on four days, and one more after the last hour."""
+    values = by_five_minutes([(hour * AN_HOUR, 6, 0, 1) for hour in (100, 123, 146)])[:POINTS]
+    assert days_above(Series.of(0, 3_600, coarsened(values, AN_HOUR)), BASELINE_GBPS, DAYS) == 5

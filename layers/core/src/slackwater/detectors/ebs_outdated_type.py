@@ -12,7 +12,7 @@ gp3 costs a fifth less per GiB than gp2, and its performance does not depend on 
 
 ## When it is wrong
 - Metrics show what the volume did, not what it wanted. The gp3 gets the old volume's full burst performance if that ran
-  out of credits, has no BurstBalance on a day with I/O, or raised a check that it exceeded its IOPS or throughput.
+  out of credits, has no BurstBalance on a day with I/O, or raised VolumeIOPSExceededCheck or that of throughput.
 - The peak of a job that runs less often than every 35 days is not seen. Set `window_days` to up to 60.
 - io1 delivers its IOPS 99.9 % of the time, and gp3 99 %.
 - A magnetic volume may have a limit from 40 to 200 IOPS, and EC2 does not return which.

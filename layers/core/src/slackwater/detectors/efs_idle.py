@@ -3,7 +3,7 @@
 ## What it finds
 A file system that is at least a week old and had no client in the last 36 days, or in its whole life if it is younger.
 CloudWatch must have recorded the last 30 days, or the whole life of a younger one: it publishes `StorageBytes` for
-every file system, used or not, so a day without it makes the check inconclusive. An older one lowers the confidence.
+every file system, used or not, so a day without it makes the check inconclusive. An older such day lowers confidence.
 
 ## Why it matters
 EFS bills stored data until someone deletes it. A Spot Instance may be interrupted before its job deletes its file

@@ -18,7 +18,7 @@ After one such point, nothing that costs less is proposed.
 - A load that comes less often than every 36 days is not visible. Nor is an older peak, unless its day moved at least a
   fifth more data than the busiest day of the last two weeks.
 - Holes of up to three hours (at most 5 % of all points) are filled from other weeks. This lowers the confidence.
-- Credits count as earned by size alone. For a move to Elastic, its bill is the highest possible; away, the lowest.
+- Credits count as earned by size alone. Elastic's bill is the highest possible after a move to it, the lowest before.
 - Data in Archive needs Elastic, and a replication moves the bytes of a replica. Neither is judged.
 
 ## What to do

@@ -43,8 +43,7 @@ class Metric:
 class Need(NamedTuple):
     """One metric of one resource over the last `days`, with one point for each `period_s` seconds.
 
-    A tuple, because a scan creates and looks up needs more often than anything else. A frozen dataclass takes three
-    times as long.
+    A tuple, because a scan creates needs more often than anything else. A frozen dataclass takes twice as long.
     """
 
     metric: Metric

@@ -57,18 +57,18 @@ def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[r
 
 
 def touched(most: Sequence[int], continues: Sequence[bool], width: int, least: int) -> Iterator[range]:
-    """Yield the periods, at most `width`, that a run may touch, for each first period of one with `least` points.
+    """Yield, for each period in which a run of `least` points may begin, the periods that it may touch.
 
     `most` is how many points of a run each period may have, and `continues` whether a run may go on through it.
     """
     until = [0, *accumulate(most)]
-    for first, points in enumerate(most):
+    for first in range(len(most)):
         stop = min(first + width, len(most))
-        if points and until[stop] - until[first] >= least:
-            end = first + 2
+        if until[stop] - until[first] >= least:  # most periods fail here
+            end = min(first + 2, stop)
             while end < stop and continues[end - 1]:
                 end += 1
-            if until[min(end, stop)] - until[first] >= least:
+            if until[end] - until[first] >= least:
                 yield range(first, end)
 
 
@@ -84,8 +84,8 @@ def most_near_baseline(sums: Series, baseline_bytes_per_s: float, min_points: in
     full = [points == size and value / high <= size + 1e-6 for points, value in zip(inside, sums.values, strict=True)]
     most, continues = [around[0], *inside, around[1]], [False, *full, False]
     width = 2 + (min_points - 2) // size  # how many periods the shortest run touches
-    held = {i for run in touched(most, continues, width, min_points) for i in run}
-    return sum(most[i] for i in held if i < len(most))
+    held = {i for run in touched(most, continues, width, min_points) if most[run.start] for i in run}
+    return sum(most[i] for i in held)
 
 
 def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) -> float:

@@ -83,7 +83,7 @@ def days_above(sums: Series, baseline_gbps: float, days: int, *, if_missing: int
     most, width = [size * (len(sums) < a_day * days), *inside, 0 if size == 12 else 2], 2 + 14 // size
     continues = [points >= size // 3 for points in most]
     held = {run.start + after for run in network.touched(most, continues, width, 6) for after in range(width)}
-    firsts = {i % a_day for i in held}  # where days begin at another time, they divide it as one of these does
+    firsts = {i % a_day for i in held}  # the number only changes where a day begins at one of them
     return (size == 12) + max((len({(i - first) // a_day for i in held}) for first in firsts), default=0)
 
 

@@ -142,7 +142,7 @@ class Demand(NamedTuple):
     def at_limit(self, share: float, least_permitted: float = 0) -> list[bool | None]:
         """Return for each point whether it used this share of at least `least_permitted` permitted; None if missing."""
         metered, hours = self.metered, self.permitted.values
-        if all(self.peak < hour * share for hour in hours):
+        if all(self.peak < hour * share * (1 - formulas.NOISE) for hour in hours):
             return [None if isnan(used) else False for used in metered.values]
         offset_s, last = metered.start_s - self.permitted.start_s, len(hours) - 1  # the present hour: as the last one
         least = [hours[min(last, max(0, (offset_s + i * metered.period_s) // HOUR_S))] for i in range(len(metered))]

@@ -52,7 +52,7 @@ class _Answer:
 
     @property
     def values(self) -> array[float]:
-        """All datapoints, to read or to replace single ones."""
+        """All datapoints, to read or to replace single ones. The first use allocates them."""
         if self.whole is None:
             self.whole = array("d", [nan]) * self.points
         return self.whole
@@ -223,12 +223,12 @@ def _store_points(
         raise BrokenAnswerError("a value is not a number")
     first = int((_epoch_s(times[0]) - grid[0]) // period_s)
     of_it = slice(first, first + len(times)) if first >= 0 else slice(0)
-    if isinstance(times, array) and grid[of_it].tobytes() == times.tobytes() and not answer.status:
-        given = points if isinstance(points, array) else array("d", points)
-        if len(given) == answer.points and answer.whole is None:
-            answer.whole = given
+    on_grid = isinstance(times, array) and grid[of_it].tobytes() == times.tobytes()
+    if on_grid and isinstance(points, array) and not answer.status:
+        if len(points) == answer.points and answer.whole is None:
+            answer.whole = points
         else:
-            answer.values[of_it] = given
+            answer.values[of_it] = points
         return
     values = answer.values
     if isinstance(times, array) and not answer.status and _copy_runs(values, grid, period_s, times, points):
