@@ -140,7 +140,7 @@ e2e: .venv/ready $(TOOLS) ## deploy to a stand-in for AWS on this machine, and w
 local-service: .venv/ready $(TOOLS) ## deploy to a replacement for AWS on this machine, to try it; Ctrl-C ends it
 	@PYTHONPATH=tools:tests $(RUN)/python tools/local_service.py build
 
-bench: .venv/ready .tools/custodian/ready ## what a scan costs, beside the least it could and beside Cloud Custodian; half an hour
+bench: .venv/ready .tools/slackwater/ready .tools/custodian/ready ## what a scan costs, beside the least it could and beside Cloud Custodian; half an hour
 	$(RUN)/python bench/scan.py --write docs/performance.md
 	$(RUN)/python bench/compare.py --write docs/performance.md --picture docs/performance.svg
 
@@ -165,6 +165,12 @@ score: .venv/ready ## what the detectors get right and wrong on labelled fleets;
 
 bench-cold-start: .venv/ready $(TOOLS) ## how long each function takes to start, on Lambda's runtime emulator
 	PYTHONPATH=tools:tests $(RUN)/python bench/cold_start.py --write docs/performance.md
+
+# The command as a user installs it, without the tests' packages, from this folder.
+.tools/slackwater/ready: .venv/ready
+	@bash tools/uv.sh venv --quiet --clear --python .venv/bin/python $(@D)
+	@VIRTUAL_ENV=$(@D) bash tools/uv.sh pip install --quiet --constraints requirements.txt --editable .
+	@touch $@
 
 .tools/%/ready: tools/requirements/%.txt .venv/ready
 	@bash tools/venv.sh $(@D) $<

@@ -21,6 +21,8 @@ from typing import Any, Final
 
 from markers import write_between
 
+AS_INSTALLED: Final = Path(__file__).parents[1] / ".tools/slackwater/bin/slackwater"
+"""The command without development packages, which botocore would import (`make .tools/slackwater/ready`)."""
 BEGIN, END = "<!-- bench -->\n", "<!-- /bench -->\n"
 FLEETS: Final = {"easy": "mixed", "hard": "hard"}
 """The simulator's names of the fleets."""
@@ -48,7 +50,7 @@ def scan(
 
 def command_of(account: dict[str, Any], home: Path, document: Path, policy: str, *flags: str) -> list[str]:
     """Return the command line of a scan. Write `policy` to a file in `home` and use it, unless it is empty."""
-    slackwater = Path(sys.executable).with_name("slackwater")
+    slackwater = AS_INSTALLED if AS_INSTALLED.exists() else Path(sys.executable).with_name("slackwater")
     command = [str(slackwater), "scan", "--now", account["now"], "--format", "json", "--output", str(document)]
     command += [*flags, *(flag for region in account["regions"] for flag in ("--region", region))]
     if policy:

@@ -27,7 +27,7 @@ from slackwater.performance import UnpublishedError
 
 BUG: Final = "a mistake of ours, please report it"
 
-MOST_WAITING: Final = 300
+MOST_WAITING: Final = 600
 """How many groups may wait for metrics before no other is opened. It bounds the memory of large fleets."""
 
 
