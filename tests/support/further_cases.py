@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import pi, sin
 from typing import Final
 
+from slackwater.detectors import ebs_outdated_type as outdated
 from slackwater.detectors import efs_credits_draining as draining
 from slackwater.detectors import efs_serial_small_writes as serial
 from slackwater.model.detector import AnyDetector, Case
@@ -51,7 +52,12 @@ SERIAL = (
 )
 
 
+OUTDATED: Final = (
+    outdated.magnetic("magnetic, and no metrics", Unknown, "14 of the last 14 days"),
+    outdated.io1("io2", Fine, "current type", volume_type="io2"),
+)
 FURTHER: Final[Sequence[tuple[AnyDetector, Sequence[Case]]]] = (
+    (outdated.DETECTOR, OUTDATED),
     (draining.DETECTOR, CREDITS),
     (serial.DETECTOR, SERIAL),
 )

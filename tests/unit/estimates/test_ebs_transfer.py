@@ -259,6 +259,8 @@ ASKED: dict[str, Any] = {"instance_type": "m6i.large", "size": "100GiB", "bytes"
         ({"volume_throughput": "124MiB/s"}, "volume_throughput",
          "has 125MiB/s to 750MiB/s with 3000 IOPS, 0.25 for each of them"),
         ({"volume_throughput": "751MiB/s"}, "volume_throughput", "125MiB/s to 750MiB/s"),
+        ({"volume_throughput": "1001MiB/s", "volume_iops": 4_000}, "volume_throughput", "125MiB/s to 1000MiB/s"),
+        ({"volume_throughput": "2001MiB/s", "volume_iops": 8_000}, "volume_throughput", "125MiB/s to 2000MiB/s"),
         ({"volume_throughput": "2001MiB/s", "volume_iops": 9_000}, "volume_throughput", "125MiB/s to 2000MiB/s"),
         ({"volume_throughput": "0B/s", "volume_type": "gp2"}, "volume_throughput",
          "more than nothing, and at most 250MiB/s"),
